@@ -1,0 +1,15 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modexp
+
+// chunk is the number of limbs that every operand is padded to a multiple of.
+const chunk = 8
+
+func mulLimbs(t, x, y []uint64) { mulGeneric(t, x, y) }
+
+func sqrLimbs(t, x []uint64) { sqrGeneric(t, x) }
+
+func redcLimbs(z, t, n []uint64, k0 uint64) { redcGeneric(z, t, n, k0) }
+
+func selectLimbs(z, table []uint64, i uint64) { selectGeneric(z, table, i) }
