@@ -1,0 +1,71 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package safeprime
+
+import (
+	"math"
+	"math/big"
+)
+
+// params fixes the search for one size. Candidates are q' = 6x+5 and
+// p = 2q'+1 = 12x+11: every safe prime above 7 has this form.
+type params struct {
+	bits  int      // of p
+	bound uint32   // sieve by the primes from 5 up to this
+	width int      // candidates in a window, a multiple of 64
+	min   *big.Int // least x
+	span  *big.Int // number of x
+}
+
+// paramsFor balances sieving against testing. A survivor costs one modular
+// power, which grows with the cube of the size, while the cost of a sieving
+// prime is linear in it; survivors become fewer as 1/(ln bound)^2.
+func paramsFor(bits int) params {
+	pr := params{bits: bits, width: 1 << 19}
+	switch {
+	case bits <= 768:
+		pr.bound = 1 << 22
+	case bits <= 1280:
+		pr.bound = 1 << 24
+	case bits <= 1792:
+		pr.bound = 1 << 25
+	case bits <= 3072:
+		pr.bound = 1 << 26
+	default:
+		pr.bound = 1 << 27
+	}
+	// A candidate must not be one of the sieving primes.
+	if bits/2-1 < 22 {
+		pr.bound = min(pr.bound, 1<<(bits/2-1))
+	}
+
+	// q' runs from 3*2^(bits-3) to 2^(bits-1)-1.
+	one, six := big.NewInt(1), big.NewInt(6)
+	lo := new(big.Int).Lsh(big.NewInt(3), uint(bits-3))
+	pr.min = lo.Div(lo, six) // 6*min+5 > lo, as lo = 0 mod 6
+	hi := new(big.Int).Lsh(one, uint(bits-1))
+	hi.Sub(hi, six).Div(hi, six) // 6*hi+5 <= 2^(bits-1)-1
+	pr.span = new(big.Int).Sub(hi, pr.min)
+	pr.span.Add(pr.span, one)
+
+	// At toy sizes many windows must fit.
+	if n := new(big.Int).Rsh(pr.span, 4); n.IsInt64() && n.Int64() < int64(pr.width) {
+		pr.width = max(64, int(n.Int64())&^63)
+	}
+	return pr
+}
+
+// meanCandidates returns the expected number of survivors to be tested for
+// one safe prime. By the conjecture of Bateman and Horn a candidate is one
+// with probability (1/(ln q' ln p)) prod_r (1-w(r)/r)/(1-1/r)^2 over all
+// primes r, w(r) being the number of roots of q'p mod r; being a survivor
+// accounts for 1-w(r)/r where r <= bound, and by Mertens' third theorem
+// prod_{r<=bound} (1-1/r) = e^-gamma / ln bound. The primes above
+// bound change nothing that could be measured.
+func (pr params) meanCandidates() float64 {
+	const gamma = 0.57721566490153286
+	lnp := float64(pr.bits)*math.Ln2 - 0.13 // p is about 7/8 * 2^bits
+	lnB := math.Log(float64(pr.bound))
+	return math.Max(1, math.Exp(-2*gamma)*lnp*(lnp-math.Ln2)/(lnB*lnB))
+}
