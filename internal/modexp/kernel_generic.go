@@ -5,6 +5,10 @@ package modexp
 
 import "math/bits"
 
+// chunk is the number of limbs that operands are padded to a multiple of: the
+// block of the assembly kernel.
+const chunk = 8
+
 // The generic kernel. All operands of one modulus have the same number of
 // limbs, a multiple of chunk.
 

@@ -1,10 +1,9 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package modexp
+//go:build !amd64
 
-// chunk is the number of limbs that every operand is padded to a multiple of.
-const chunk = 8
+package modexp
 
 func mulLimbs(t, x, y []uint64) { mulGeneric(t, x, y) }
 

@@ -1,0 +1,56 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modexp
+
+import (
+	"os"
+
+	"golang.org/x/sys/cpu"
+)
+
+//go:generate go run -C ../../tools ./modexpgen ../internal/modexp
+
+// useADX selects the assembly kernel. UNDERSIGN_MODEXP=generic turns it off.
+var useADX = cpu.X86.HasADX && cpu.X86.HasBMI2 && cpu.X86.HasAVX2 &&
+	os.Getenv("UNDERSIGN_MODEXP") != "generic"
+
+func mulLimbs(t, x, y []uint64) {
+	l := len(x)
+	if !useADX {
+		mulGeneric(t, x, y)
+		return
+	}
+	_, _ = t[2*l-1], y[l-1]
+	mulADX(&t[0], &x[0], &y[0], l)
+}
+
+func sqrLimbs(t, x []uint64) {
+	l := len(x)
+	if !useADX {
+		sqrGeneric(t, x)
+		return
+	}
+	_ = t[2*l-1]
+	sqrADX(&t[0], &x[0], l)
+}
+
+func redcLimbs(z, t, n []uint64, k0 uint64) {
+	l := len(n)
+	if !useADX {
+		redcGeneric(z, t, n, k0)
+		return
+	}
+	_, _ = t[2*l-1], z[l-1]
+	redcADX(&z[0], &t[0], &n[0], k0, l)
+}
+
+func selectLimbs(z, table []uint64, i uint64) {
+	l := len(z)
+	if !useADX {
+		selectGeneric(z, table, i)
+		return
+	}
+	_ = table[l-1]
+	selectAVX2(&z[0], &table[0], l, len(table)/l, i)
+}
