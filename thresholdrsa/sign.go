@@ -1,0 +1,284 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package thresholdrsa
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/sha3"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/undersign/undersign/internal/modexp"
+	"github.com/undersign/undersign/internal/wire"
+)
+
+// A SignatureShare is one holder's answer to a request: x_i = x^(2 s_i) up to
+// sign, and a proof (c, z) that it was made with the s_i of v_i.
+type SignatureShare struct {
+	keyID     [32]byte
+	epoch     uint64
+	requestID [32]byte
+	index     int
+	x         []byte // x_i, the smaller of +-x^(2 s_i), as wide as n
+	c         [32]byte
+	z         []byte // as wide as 2^(B+513) - 1
+}
+
+// Index returns the index of the holder that it says made it.
+func (s *SignatureShare) Index() int { return s.index }
+
+// KeyID returns the ID of the record it was made under.
+func (s *SignatureShare) KeyID() [32]byte { return s.keyID }
+
+// Epoch returns the epoch it was made in.
+func (s *SignatureShare) Epoch() uint64 { return s.epoch }
+
+// RequestID returns the ID of the request it answers.
+func (s *SignatureShare) RequestID() [32]byte { return s.requestID }
+
+// Equal reports whether x is the same share with the same proof.
+func (s *SignatureShare) Equal(x *SignatureShare) bool {
+	return x != nil && bytes.Equal(s.encode(), x.encode())
+}
+
+// Sign answers a request, with a proof. The request must name the share's own
+// record: the modulus and the padding are never somebody else's.
+//
+// The time doesn't depend on the share. Signing a request again gives another
+// proof of the same share.
+func (s *KeyShare) Sign(r *Request) (*SignatureShare, error) {
+	if s.index == 0 {
+		return nil, errors.New("thresholdrsa: the share has been wiped")
+	}
+	if s.provisional {
+		return nil, fmt.Errorf("thresholdrsa: the share of epoch %d awaits the ceremony's certificate", s.key.epoch)
+	}
+	x, err := r.representative(s.key)
+	if err != nil {
+		return nil, err
+	}
+	sig, err := s.prove(x)
+	if err != nil {
+		return nil, err
+	}
+	sig.requestID = r.ID()
+	return sig, nil
+}
+
+// prove computes x_i and its proof. With xt = x^4 and r uniform in [0, 2^(B+512)):
+//
+//	x_i = x^(2 s_i), x_i^2 = xt^(s_i), v_i = v^(s_i)
+//	v' = v^r, x' = xt^r, c = H(..., x_i^2, v', x'), z = r + c s_i
+//
+// Both secret powers of x come from one table, since squarings can be shared.
+func (s *KeyShare) prove(x *big.Int) (*SignatureShare, error) {
+	p := s.key
+	a := p.arith()
+	mod := a.mod
+	xm, err := mod.SetBig(x)
+	if err != nil {
+		return nil, err
+	}
+	table := mod.NewTable(xm, p.nonceBits(), 2)
+
+	xi, xi2, vp, xp := mod.NewElement(), mod.NewElement(), mod.NewElement(), mod.NewElement()
+	table.Exp(xi, s.s)
+	mod.Sqr(xi, xi)
+	mod.Sqr(xi2, xi)
+	canonical := mod.BigVarTime(xi) // published
+	if neg := new(big.Int).Sub(p.n, canonical); neg.Cmp(canonical) < 0 {
+		canonical = neg
+	}
+	sig := &SignatureShare{keyID: p.id, epoch: p.epoch, index: s.index, x: canonical.FillBytes(make([]byte, p.size()))}
+
+	r := s.nonce(x)
+	defer r.Wipe()
+	a.table.Exp(vp, r)
+	table.Exp(xp, r)
+	mod.Sqr(xp, xp)
+	mod.Sqr(xp, xp)
+	sig.c = p.challenge(s.index, x, mod.Bytes(xi2), mod.Bytes(vp), mod.Bytes(xp))
+
+	c := modexp.NewNat(256)
+	mustSet(c, sig.c[:])
+	cs := modexp.NewNat(64 * (len(c) + len(s.s)))
+	defer cs.Wipe()
+	cs.Mul(c, s.s)
+	z := modexp.NewNat(p.nonceBits() + 1)
+	z.Add(narrow(r, len(z)), narrow(cs, len(z)))
+	sig.z = fill(z, p.responseSize())
+	return sig, nil
+}
+
+// nonce returns r, hedged: expanded from the share's seed, fresh randomness and
+// all public inputs, so that neither a copied machine nor a broken generator
+// meets two challenges with one r.
+func (s *KeyShare) nonce(x *big.Int) modexp.Nat {
+	p := s.key
+	var fresh [32]byte
+	rand.Read(fresh[:])
+	h := sha3.NewSHAKE256()
+	h.Write([]byte("undersign/trsa/v1/nonce"))
+	h.Write(s.seed[:])
+	h.Write(fresh[:])
+	h.Write(p.id[:])
+	h.Write([]byte{byte(s.index)})
+	h.Write(x.FillBytes(make([]byte, p.size())))
+	b := make([]byte, (p.nonceBits()+7)/8)
+	h.Read(b)
+	maskBits(b, p.nonceBits())
+	r := modexp.NewNat(p.nonceBits())
+	mustSet(r, b)
+	clear(b)
+	h.Reset()
+	return r
+}
+
+// challenge is the Fiat-Shamir hash of the proof. All its fields have a fixed
+// width for a given record, which it binds.
+func (p *PublicKey) challenge(index int, x *big.Int, xi2, vp, xp []byte) [32]byte {
+	buf := make([]byte, p.size())
+	h := sha256.New()
+	h.Write([]byte("undersign/trsa/v1/share-proof"))
+	h.Write([]byte{suite})
+	h.Write(p.id[:])
+	h.Write([]byte{byte(index)})
+	h.Write(p.n.FillBytes(buf))
+	h.Write(p.v.FillBytes(buf))
+	h.Write(p.vi[index-1].FillBytes(buf))
+	h.Write(x.FillBytes(buf))
+	h.Write(xi2)
+	h.Write(vp)
+	h.Write(xp)
+	return [32]byte(h.Sum(nil))
+}
+
+// VerifyShare checks a signature share against a request and its holder's
+// verification key. The error is a *ShareError, or what is wrong with the request.
+func (p *PublicKey) VerifyShare(r *Request, s *SignatureShare) error {
+	x, err := r.representative(p)
+	if err != nil {
+		return err
+	}
+	if e := p.checkShare(r.ID(), s); e != nil {
+		return e
+	}
+	if e := p.verifyProof(x, s); e != nil {
+		return e
+	}
+	return nil
+}
+
+// refuse returns a ShareError about s.
+func (p *PublicKey) refuse(s *SignatureShare, format string, args ...any) *ShareError {
+	return &ShareError{s.index, p.holderName(s.index), fmt.Sprintf(format, args...)}
+}
+
+// checkShare checks what needs no powers.
+func (p *PublicKey) checkShare(requestID [32]byte, s *SignatureShare) *ShareError {
+	if s == nil {
+		return &ShareError{Reason: "there is none"}
+	}
+	switch {
+	case s.keyID != p.id && s.epoch != p.epoch:
+		return p.refuse(s, "made in epoch %d, and this is epoch %d", s.epoch, p.epoch)
+	case s.keyID != p.id || s.epoch != p.epoch:
+		return p.refuse(s, "made for another key")
+	case s.requestID != requestID:
+		return p.refuse(s, "made for another request")
+	case s.index < 1 || s.index > p.l:
+		return p.refuse(s, "no such holder: indices go from 1 to %d", p.l)
+	case len(s.x) != p.size() || len(s.z) != p.responseSize():
+		return p.refuse(s, "fields of %d and %d bytes, not %d and %d", len(s.x), len(s.z), p.size(), p.responseSize())
+	}
+	// 1 <= x_i <= (n-1)/2: one encoding of a share and its negative.
+	x := new(big.Int).SetBytes(s.x)
+	if x.Sign() == 0 || x.Cmp(new(big.Int).Rsh(p.n, 1)) > 0 {
+		return p.refuse(s, "value out of range")
+	}
+	if new(big.Int).SetBytes(s.z).BitLen() > p.nonceBits()+1 {
+		return p.refuse(s, "response of the proof out of range")
+	}
+	return nil
+}
+
+// verifyProof recomputes v' = v^z v_i^(-c) and x' = xt^z x_i^(-2c) and compares the
+// challenge. x has passed representative, and s checkShare.
+//
+// v', x' and x_i^2 so computed are squares, and the squares modulo a product of
+// safe primes are cyclic of order p'q' with p', q' > 2^256: a wrong x_i fixes c
+// modulo p' or q'.
+func (p *PublicKey) verifyProof(x *big.Int, s *SignatureShare) *ShareError {
+	a := p.arith()
+	mod := a.mod
+	xm, err1 := mod.SetBig(x)
+	xi, err2 := mod.SetBytes(s.x)
+	vi, err3 := mod.SetBig(p.vi[s.index-1])
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return p.refuse(s, "%v", err)
+	}
+	xi2, inv := mod.NewElement(), mod.NewElement()
+	mod.Sqr(xi2, xi)
+	if mod.InverseVarTime(inv, xi2) != nil {
+		return p.refuse(s, "value not prime to the modulus")
+	}
+	if mod.InverseVarTime(vi, vi) != nil {
+		return p.refuse(s, "verification key not prime to the modulus")
+	}
+	c := new(big.Int).SetBytes(s.c[:])
+	z := new(big.Int).SetBytes(s.z)
+	mod.Sqr(xm, xm)
+	mod.Sqr(xm, xm)
+	vp, xp := mod.NewElement(), mod.NewElement()
+	a.table.ExpVarTime(vp, z)
+	mod.ExpVarTime(vi, vi, c)
+	mod.Mul(vp, vp, vi)
+	if err := mod.MultiExpVarTime(xp, []*modexp.Element{xm, inv}, []*big.Int{z, c}); err != nil {
+		return p.refuse(s, "%v", err)
+	}
+	if p.challenge(s.index, x, mod.Bytes(xi2), mod.Bytes(vp), mod.Bytes(xp)) != s.c {
+		return p.refuse(s, "the proof doesn't hold: it wasn't made with this holder's key share")
+	}
+	return nil
+}
+
+func (s *SignatureShare) encode() []byte {
+	var e wire.Encoder
+	e.U8(version)
+	e.U8(suite)
+	e.Fixed(s.keyID[:])
+	e.U64(s.epoch)
+	e.Fixed(s.requestID[:])
+	e.U8(uint8(s.index))
+	e.Bytes(s.x)
+	e.Fixed(s.c[:])
+	e.Bytes(s.z)
+	return e.Data()
+}
+
+// MarshalBinary returns the canonical encoding. The error is always nil.
+func (s *SignatureShare) MarshalBinary() ([]byte, error) { return s.encode(), nil }
+
+// UnmarshalBinary decodes a signature share. What depends on the key, the width
+// of its numbers too, is checked by VerifyShare and Combine.
+func (s *SignatureShare) UnmarshalBinary(data []byte) error {
+	d := wire.NewDecoder(data)
+	d.Header(version, suite)
+	var q SignatureShare
+	d.Read("key", q.keyID[:])
+	q.epoch = d.U64("epoch")
+	d.Read("request", q.requestID[:])
+	q.index = int(d.U8("index"))
+	q.x = d.Bytes("value", MaxBits/8)
+	d.Read("challenge", q.c[:])
+	q.z = d.Bytes("response", maxIntBytes+520/8)
+	if err := d.Finish(); err != nil {
+		return fmt.Errorf("thresholdrsa: signature share: %w", err)
+	}
+	*s = q
+	return nil
+}
