@@ -168,16 +168,15 @@ func (d *decoder) body(label string) (out []byte, err error) {
 	if len(out) == 0 {
 		return out, d.fail("empty block")
 	}
-	for d.next() {
-		switch {
-		case len(bytes.Trim(d.line, " \t\r")) == 0:
-		case bytes.HasPrefix(d.line, []byte(beginStart)):
-			return out, d.fail("a second block")
-		default:
-			return out, d.fail("text after the END line")
-		}
+	after := bytes.TrimLeft(d.rest, " \t\r\n")
+	if len(after) == 0 {
+		return out, nil
 	}
-	return out, nil
+	d.n += 1 + bytes.Count(d.rest[:len(d.rest)-len(after)], []byte{'\n'})
+	if bytes.HasPrefix(after, []byte(beginStart)) {
+		return out, d.fail("a second block")
+	}
+	return out, d.fail("text after the END line")
 }
 
 // commentFault says why a line can't stand above a block, or nothing if it can.
