@@ -1,0 +1,137 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package deptest
+
+import "strings"
+
+// A layer says what its packages may import beside the standard library and
+// the layers below.
+type layer struct {
+	name   string
+	pure   bool     // no network, files, logs, clocks: see impure
+	within bool     // its packages may import one another
+	deps   []string // modules or packages of others, in addition to those of the layers below
+}
+
+// layers from the bottom up. Imports go downward only.
+var layers = []layer{
+	{name: "arithmetic", pure: true, within: true, deps: []string{"golang.org/x/crypto", "golang.org/x/sys/cpu", "filippo.io/bigmod"}},
+	{name: "schemes", pure: true},
+	{name: "files", deps: []string{"filippo.io/age"}},
+	{name: "parties", within: true},
+	{name: "services", within: true, deps: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "github.com/prometheus/client_golang", "github.com/BurntSushi/toml"}},
+	{name: "commands", within: true, deps: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "rsc.io/qr"}},
+}
+
+const (
+	arithmetic = iota
+	schemes
+	files
+	parties
+	services
+	commands
+)
+
+// packages gives every package its layer, by its path in the module. A path
+// that ends with /... holds for the package and all below it.
+var packages = map[string]int{
+	".": arithmetic, // documentation only
+
+	"internal/modexp":     arithmetic,
+	"internal/safeprime":  arithmetic,
+	"internal/bls12381":   arithmetic,
+	"internal/sm2ec":      arithmetic,
+	"internal/transcript": arithmetic,
+	"internal/wire":       arithmetic,
+	"internal/batch":      arithmetic,
+	"internal/cttest":     arithmetic,
+
+	"thresholdrsa": schemes,
+	"groupsig/...": schemes,
+	"ring":         schemes,
+	"bls":          schemes,
+	"distill":      schemes,
+	"sm2":          schemes,
+
+	"keyfile": files,
+
+	"internal/party":     parties,
+	"internal/policy":    parties,
+	"internal/audit":     parties,
+	"internal/store":     parties,
+	"internal/relay/...": parties,
+
+	"gen/...":              services,
+	"internal/threshold":   services,
+	"internal/group":       services,
+	"internal/aggregate":   services,
+	"internal/batchverify": services,
+	"internal/console":     services,
+	"client":               services,
+	"node":                 services,
+
+	"internal/cli":     commands,
+	"internal/demo":    commands,
+	"internal/deptest": commands,
+	"cmd/...":          commands,
+	"examples/...":     commands,
+}
+
+// only are dependencies that one package alone may import: all others go
+// through it.
+var only = map[string]string{
+	"github.com/consensys/gnark-crypto": "internal/bls12381",
+	"modernc.org/sqlite":                "internal/store",
+	"github.com/nats-io/nats.go":        "internal/relay/nats",
+}
+
+// backendDeps are what those dependencies bring with them into the lower layers.
+var backendDeps = map[string][]string{
+	"github.com/consensys/gnark-crypto": {"github.com/bits-and-blooms/bitset", "golang.org/x/sys"},
+}
+
+// within are imports inside the layer of schemes, which has none otherwise:
+// the sealed interface knows its implementations.
+var within = map[string]string{
+	"groupsig": "groupsig/",
+}
+
+// impure are packages of the standard library that say what a pure package
+// must leave to its callers. A path that ends with /... holds for all below it.
+var impure = []string{"net/...", "os/...", "log/...", "time", "database/sql/..."}
+
+// pureExceptions are impure imports that are allowed, each with its reason.
+var pureExceptions = map[string]string{
+	"internal/cttest os":      "it runs tests under valgrind; only tests import it",
+	"internal/cttest os/exec": "it runs tests under valgrind; only tests import it",
+	"internal/safeprime time": "the interval between calls of the progress function",
+	"internal/modexp os":      "an environment variable chooses the portable kernel",
+}
+
+// testDeps are the modules that only tests may import, beside those above.
+var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
+
+// unsafeOK are the packages that may import unsafe, each with its reason.
+var unsafeOK = map[string]string{
+	"internal/cttest": "memcheck needs the addresses of secrets",
+}
+
+// matches reports whether path is pattern, or below a pattern that ends with /...
+func matches(pattern, path string) bool {
+	if base, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return path == base || strings.HasPrefix(path, base+"/")
+	}
+	return path == pattern
+}
+
+// layerOf returns the layer of a package.
+func layerOf(path string) (int, bool) {
+	best, found := "", false
+	for pattern := range packages {
+		if matches(pattern, path) && len(pattern) >= len(best) {
+			best, found = pattern, true
+		}
+	}
+	return packages[best], found
+}
