@@ -46,7 +46,7 @@ func TestImportProblems(t *testing.T) {
 		{"internal/modexp/a.go", "C", "no cgo"},
 		{"internal/modexp/a.go", "golang.org/x/sys/unix", "not a dependency"},
 		{"internal/modexp/a.go", "filippo.io/bigmodother", "not a dependency"},
-		{"internal/modexp/a.go", "os", "leaves that"},
+		{"internal/wire/a.go", "os", "leaves that"},
 		{"internal/modexp/a_js.go", "os/exec", "leaves that"},
 		{"internal/modexp/a.go", own + "thresholdrsa", "downward"},
 		{"thresholdrsa/a.go", "time", "leaves that"},
