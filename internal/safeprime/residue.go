@@ -33,55 +33,60 @@ func residue(x []uint64, p uint32) uint32 {
 // most of the cost of a window, so the primes are multiplied in pairs, and
 // several independent chains of operations hide each other's latency.
 type primeGroup struct {
-	p [4]uint32 // in: primes below 2^30
-	r [4]uint32 // out: residues
+	p [8]uint32 // in: primes below 2^30
+	r [8]uint32 // out: residues
 }
 
 // reduce sets r[i] = x mod p[i].
 func (g *primeGroup) reduce(x []uint64) {
-	// x mod a multiple d of two primes that has its top bit set, word by
-	// word, dividing by multiplication with a reciprocal v =
-	// floor((2^128-1)/d) - 2^64 (Möller and Granlund 2011, algorithm 4).
-	d0 := uint64(g.p[0]) * uint64(g.p[1])
-	d1 := uint64(g.p[2]) * uint64(g.p[3])
-	d0 <<= bits.LeadingZeros64(d0)
-	d1 <<= bits.LeadingZeros64(d1)
-	v0, _ := bits.Div64(^d0, ^uint64(0), d0)
-	v1, _ := bits.Div64(^d1, ^uint64(0), d1)
-	var t0, t1 uint64
+	d0, v0 := divisor(g.p[0], g.p[1])
+	d1, v1 := divisor(g.p[2], g.p[3])
+	d2, v2 := divisor(g.p[4], g.p[5])
+	d3, v3 := divisor(g.p[6], g.p[7])
+	var t0, t1, t2, t3 uint64
 	for _, u := range x {
-		h0, l0 := bits.Mul64(v0, t0)
-		h1, l1 := bits.Mul64(v1, t1)
-		l0, c0 := bits.Add64(l0, u, 0)
-		l1, c1 := bits.Add64(l1, u, 0)
-		h0, _ = bits.Add64(h0, t0, c0)
-		h1, _ = bits.Add64(h1, t1, c1)
-		t0 = u - (h0+1)*d0
-		t1 = u - (h1+1)*d1
-		if t0 > l0 {
-			t0 += d0
-		}
-		if t1 > l1 {
-			t1 += d1
-		}
-		if t0 >= d0 { // hardly ever
-			t0 -= d0
-		}
-		if t1 >= d1 {
-			t1 -= d1
-		}
+		t0 = horner(t0, u, d0, v0)
+		t1 = horner(t1, u, d1, v1)
+		t2 = horner(t2, u, d2, v2)
+		t3 = horner(t3, u, d3, v3)
 	}
-	// d has at least four trailing zeros: d/2 is a multiple of the primes, too.
-	if d0 /= 2; t0 >= d0 {
-		t0 -= d0
+	g.r[0], g.r[1] = split(t0, d0, g.p[0], g.p[1])
+	g.r[2], g.r[3] = split(t1, d1, g.p[2], g.p[3])
+	g.r[4], g.r[5] = split(t2, d2, g.p[4], g.p[5])
+	g.r[6], g.r[7] = split(t3, d3, g.p[6], g.p[7])
+}
+
+// divisor returns a multiple d = 2^s p q that has its top bit set, s > 0, and
+// its reciprocal v = floor((2^128-1)/d) - 2^64.
+func divisor(p, q uint32) (d, v uint64) {
+	d = uint64(p) * uint64(q)
+	d <<= bits.LeadingZeros64(d)
+	v, _ = bits.Div64(^d, ^uint64(0), d)
+	return d, v
+}
+
+// horner returns 2^64 t + u mod d, where t < d, by two multiplications
+// (Möller and Granlund 2011, algorithm 4).
+func horner(t, u, d, v uint64) uint64 {
+	h, l := bits.Mul64(v, t)
+	l, c := bits.Add64(l, u, 0)
+	h, _ = bits.Add64(h, t, c)
+	t = u - (h+1)*d
+	if t > l {
+		t += d
 	}
-	if d1 /= 2; t1 >= d1 {
-		t1 -= d1
+	for t >= d { // hardly ever; a loop is sure to be compiled to a branch
+		t -= d
 	}
-	g.r[0] = mod(t0, g.p[0])
-	g.r[1] = mod(t0, g.p[1])
-	g.r[2] = mod(t1, g.p[2])
-	g.r[3] = mod(t1, g.p[3])
+	return t
+}
+
+// split returns t mod p and t mod q, given t < d of divisor.
+func split(t, d uint64, p, q uint32) (uint32, uint32) {
+	if d /= 2; t >= d {
+		t -= d
+	}
+	return mod(t, p), mod(t, q)
 }
 
 // mod returns t mod p for t < 2^63. The quotient by floating point is off by

@@ -7,31 +7,28 @@ import (
 	"context"
 	"math/big"
 	"sync/atomic"
+
+	"github.com/undersign/undersign/internal/modexp"
 )
+
+var one = big.NewInt(1)
 
 // A kernel tests numbers by a power of two, several at a time.
 type kernel struct {
 	// lanes is the number of numbers that are best tested together.
 	lanes int
-	// probe sets ok[i] for every odd prime ns[i] > 3, and for no number that
-	// doesn't divide 2^(ns[i]-1) - 1. It doesn't keep or change ns.
+	// probe sets ok[i] if ns[i] is an odd prime > 3, and doesn't set it unless
+	// 2^(ns[i]-1) = 1 mod ns[i]. It doesn't keep or change ns.
 	probe func(ns []*big.Int, ok []bool)
 }
 
-// defaultKernel is what all workers use.
-var defaultKernel = kernel{lanes: 1, probe: probeBig}
-
-var one = big.NewInt(1)
-
-// probeBig tests whether 2^((n-1)/2) = 1 or -1 mod n.
-func probeBig(ns []*big.Int, ok []bool) {
-	two := big.NewInt(2)
+// defaultKernel is what all workers use. Its Fermat test of p asks no less
+// than 2^q' = 1 or -1 mod p, which is the square root of it.
+var defaultKernel = kernel{lanes: 1, probe: func(ns []*big.Int, ok []bool) {
 	for i, n := range ns {
-		e := new(big.Int).Rsh(n, 1)
-		e.Exp(two, e, n)
-		ok[i] = e.Cmp(one) == 0 || e.Add(e, one).Cmp(n) == 0
+		ok[i] = modexp.FermatBase2(n)
 	}
-}
+}}
 
 // rounds is the number of Miller-Rabin tests with pseudorandom bases in the
 // final test of q'. A Lucas test comes on top.

@@ -120,19 +120,24 @@ func (w *window) strikeAll(ctx context.Context) error {
 func (w *window) strike(p, start uint32) {
 	// p is coprime to 12, so p^2 = 1 mod 12, and 12 divides 1 + (12 - p mod 12)p.
 	twelfth := uint32((uint64(12-p%12)*uint64(p) + 1) / 12)
-	k := twelfth + (p - 1 - start)
-	if k >= p {
-		k -= p
-	}
-	l := k + twelfth
-	if l >= p {
-		l -= p
-	}
+	k := reduceOnce(twelfth+(p-1-start), p)
+	l := reduceOnce(k+twelfth, p)
 	width := uint32(w.width)
+	if min(k, l) >= width { // nearly always when p is large
+		return
+	}
+	struck := w.struck
 	for ; k < width; k += p {
-		w.struck[k/64] |= 1 << (k % 64)
+		struck[k/64] |= 1 << (k % 64)
 	}
 	for ; l < width; l += p {
-		w.struck[l/64] |= 1 << (l % 64)
+		struck[l/64] |= 1 << (l % 64)
 	}
+}
+
+// reduceOnce returns k mod p for k < 2p < 2^31, without a branch: it would be
+// mispredicted half the time.
+func reduceOnce(k, p uint32) uint32 {
+	d := int32(k - p)
+	return uint32(d) + p&uint32(d>>31)
 }

@@ -70,9 +70,11 @@ func TestPrimeTableCancel(t *testing.T) {
 
 func TestResidues(t *testing.T) {
 	primes := testTable(t, 1<<28).primes()
-	groups := [][4]uint32{{5, 7, 11, 13}, {17, 19, 23, 29}, {4079, 4091, 4093, 4099}, [4]uint32(primes[len(primes)-4:])}
-	for i := 0; i+4 < len(primes); i += 1 + len(primes)/3000*(1+i%3) {
-		groups = append(groups, [4]uint32(primes[i:]))
+	groups := [][8]uint32{
+		{5, 7, 11, 13, 17, 19, 23, 29}, {4057, 4073, 4079, 4091, 4093, 4099, 4111, 4127}, [8]uint32(primes[len(primes)-8:]),
+	}
+	for i := 0; i+8 < len(primes); i += 1 + len(primes)/3000*(1+i%3) {
+		groups = append(groups, [8]uint32(primes[i:]))
 	}
 	one := big.NewInt(1)
 	for _, bits := range []uint{1, 12, 63, 64, 65, 128, 500, 1021, 1024, 2045, 4093} {
