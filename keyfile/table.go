@@ -3,5 +3,13 @@
 
 package keyfile
 
+import "github.com/undersign/undersign/thresholdrsa"
+
 // kinds is every type of file there is. A label, once released, stays for ever.
-var kinds = []kind{}
+var kinds = []kind{
+	entry[thresholdrsa.PublicKey]("THRESHOLD RSA PUBLIC KEY", false),
+	entry[thresholdrsa.Dealing]("THRESHOLD RSA DEALING", false),
+	entry[thresholdrsa.KeyShare]("THRESHOLD RSA SHARE", true),
+	entry[thresholdrsa.Request]("SIGNING REQUEST", false),
+	entry[thresholdrsa.SignatureShare]("SIGNATURE SHARE", false),
+}
