@@ -11,9 +11,10 @@ import (
 
 //go:generate go run -C ../../tools ./modexpgen ../internal/modexp
 
+var haveADX = cpu.X86.HasADX && cpu.X86.HasBMI2 && cpu.X86.HasAVX2
+
 // useADX selects the assembly kernel. UNDERSIGN_MODEXP=generic turns it off.
-var useADX = cpu.X86.HasADX && cpu.X86.HasBMI2 && cpu.X86.HasAVX2 &&
-	os.Getenv("UNDERSIGN_MODEXP") != "generic"
+var useADX = haveADX && os.Getenv("UNDERSIGN_MODEXP") != "generic"
 
 func mulLimbs(t, x, y []uint64) {
 	l := len(x)

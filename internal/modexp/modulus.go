@@ -171,9 +171,7 @@ func (m *Modulus) SetNat(x Nat) *Element {
 func (m *Modulus) Bytes(x *Element) []byte {
 	v := m.Nat(x)
 	b := make([]byte, m.Size())
-	if err := v.FillBytes(b); err != nil {
-		panic("modexp: element of another modulus")
-	}
+	v.fill(b)
 	v.Wipe()
 	return b
 }
@@ -215,6 +213,6 @@ func setBig(z []uint64, x *big.Int) {
 
 func toBig(x []uint64) *big.Int {
 	b := make([]byte, 8*len(x))
-	Nat(x).FillBytes(b) // fits
+	Nat(x).fill(b)
 	return new(big.Int).SetBytes(b)
 }

@@ -43,7 +43,15 @@ func (z Nat) SetBytes(b []byte) error {
 // FillBytes writes x to buf, big-endian with leading zeros. It is an error if
 // x needs more than len(buf) bytes; that verdict is all that its time reveals.
 func (x Nat) FillBytes(buf []byte) error {
-	var over byte
+	if x.fill(buf) != 0 {
+		clear(buf)
+		return errNatRange
+	}
+	return nil
+}
+
+// fill writes x to buf and returns the bits that were left out, ORed together.
+func (x Nat) fill(buf []byte) (over byte) {
 	for i := range max(len(buf), 8*len(x)) {
 		var c byte
 		if i/8 < len(x) {
@@ -55,11 +63,7 @@ func (x Nat) FillBytes(buf []byte) error {
 			over |= c
 		}
 	}
-	if over != 0 {
-		clear(buf)
-		return errNatRange
-	}
-	return nil
+	return over
 }
 
 // limb returns x[i], and zero beyond the width.
