@@ -98,6 +98,7 @@ func testCommands(e *env) []*cobra.Command {
 				return err
 			}
 			e.notef("going on")
+			e.warnf("there is no way back")
 			return nil
 		},
 	}
@@ -139,7 +140,7 @@ func testCommands(e *env) []*cobra.Command {
 		Use: "read",
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, a := range args {
-				if _, err := e.readInput(c.Context(), a, 1000); err != nil {
+				if _, err := e.readInput(c.Context(), a, maxObject); err != nil {
 					return err
 				}
 			}
