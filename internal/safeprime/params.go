@@ -18,25 +18,34 @@ type params struct {
 	span  *big.Int // number of x
 }
 
-// paramsFor balances sieving against testing. A survivor costs one modular
+// Sizes with their sieving bound and window. A survivor costs one modular
 // power, which grows with the cube of the size, while the cost of a sieving
-// prime is linear in it; survivors become fewer as 1/(ln bound)^2.
+// prime is linear in it; survivors become fewer as 1/(ln bound)^2. A window
+// holds some safe primes on average, so that few windows have none, and
+// fits the first-level cache or little more.
+var tuning = []struct {
+	bits  int // up to this size
+	bound uint32
+	width int
+}{
+	{640, 1 << 20, 1 << 16},
+	{896, 1 << 22, 1 << 17},
+	{1280, 1 << 23, 1 << 18},
+	{1792, 1 << 25, 1 << 18},
+	{2560, 1 << 26, 1 << 19},
+	{MaxBits, 1 << 27, 1 << 20},
+}
+
 func paramsFor(bits int) params {
-	pr := params{bits: bits, width: 1 << 19}
-	switch {
-	case bits <= 768:
-		pr.bound = 1 << 22
-	case bits <= 1280:
-		pr.bound = 1 << 24
-	case bits <= 1792:
-		pr.bound = 1 << 25
-	case bits <= 3072:
-		pr.bound = 1 << 26
-	default:
-		pr.bound = 1 << 27
+	pr := params{bits: bits}
+	for _, t := range tuning {
+		if bits <= t.bits {
+			pr.bound, pr.width = t.bound, t.width
+			break
+		}
 	}
 	// A candidate must not be one of the sieving primes.
-	if bits/2-1 < 22 {
+	if bits <= 40 {
 		pr.bound = min(pr.bound, 1<<(bits/2-1))
 	}
 
