@@ -64,8 +64,7 @@ func (f Form) String() string {
 	return fmt.Sprintf("form %d", uint8(f))
 }
 
-// A Holder is what a record says of a share holder. Identity and Encryption are
-// empty in a record made from another library's shares.
+// A Holder is what a record says of a share holder.
 type Holder struct {
 	Name       string            // unique in a record, 1 to 64 bytes of printable UTF-8
 	Identity   ed25519.PublicKey // signs its messages in ceremonies
@@ -274,14 +273,14 @@ func checkHolders(holders []Holder) error {
 			return fmt.Errorf("two holders named %q", h.Name)
 		}
 		names[h.Name] = true
-		if len(h.Identity) != 0 && len(h.Identity) != ed25519.PublicKeySize {
+		if len(h.Identity) != ed25519.PublicKeySize {
 			return fmt.Errorf("holder %d: identity of %d bytes", i+1, len(h.Identity))
 		}
 		if len(h.Encryption) != 0 && len(h.Encryption) != encryptionKeySize {
 			return fmt.Errorf("holder %d: encryption key of %d bytes", i+1, len(h.Encryption))
 		}
 		for _, o := range holders[:i] {
-			if len(h.Identity) != 0 && bytes.Equal(o.Identity, h.Identity) {
+			if bytes.Equal(o.Identity, h.Identity) {
 				return fmt.Errorf("holders %q and %q have one identity", o.Name, h.Name)
 			}
 		}

@@ -15,8 +15,10 @@ import (
 	"github.com/undersign/undersign/internal/wire"
 )
 
-// maxPending is how many successors of its record a holder keeps shares of.
-const maxPending = 8
+const (
+	maxPending = 8  // successors of its record that a holder keeps shares of
+	maxRefused = 64 // runs that it remembers to have refused
+)
 
 // A KeyShare is a holder's secret: its share of one epoch, and what it needs in
 // ceremonies. During a ceremony it also keeps the shares of the next epoch that
@@ -27,11 +29,13 @@ type KeyShare struct {
 	key         *PublicKey
 	index       int
 	s           modexp.Nat
-	seed        [32]byte           // hedges the proofs' nonces
-	identity    ed25519.PrivateKey // nil in a share from another library
-	decryption  []byte             // X25519 private key of the record's Encryption, or nil
-	provisional bool               // acknowledged, and not committed yet
-	pending     []*KeyShare        // acknowledged successors
+	seed        [32]byte // hedges the proofs' nonces
+	identity    ed25519.PrivateKey
+	decryption  []byte      // X25519 private key of the record's Encryption, or nil
+	provisional bool        // acknowledged, and not committed yet
+	proposal    [32]byte    // of a provisional share: the ID of the run it comes from
+	pending     []*KeyShare // acknowledged successors
+	refused     [][32]byte  // IDs of proposals the holder has refused
 }
 
 // Index returns i, from 1 to L.
@@ -119,15 +123,18 @@ func (s *KeyShare) encode() []byte {
 	e.Bytes(s.key.encoding)
 	e.Fixed(fill(s.s, s.key.shareSize()))
 	e.Fixed(s.seed[:])
-	var seed []byte
-	if s.identity != nil {
-		seed = s.identity.Seed()
-	}
-	e.Bytes(seed)
+	e.Fixed(s.identity.Seed())
 	e.Bytes(s.decryption)
+	if s.provisional {
+		e.Fixed(s.proposal[:])
+	}
 	e.U8(uint8(len(s.pending)))
 	for _, q := range s.pending {
 		e.Bytes(q.encode())
+	}
+	e.U8(uint8(len(s.refused)))
+	for _, id := range s.refused {
+		e.Fixed(id[:])
 	}
 	return e.Data()
 }
@@ -174,16 +181,18 @@ func decodeShare(data []byte, outer bool) (*KeyShare, error) {
 	b := d.Fixed("secret", q.key.shareSize())
 	defer clear(b)
 	d.Read("seed", q.seed[:])
-	if seed := d.Bytes("identity", ed25519.SeedSize); len(seed) == ed25519.SeedSize {
+	if seed := d.Fixed("identity", ed25519.SeedSize); seed != nil {
 		q.identity = ed25519.NewKeyFromSeed(seed)
 		clear(seed)
-	} else if len(seed) != 0 {
-		d.Fail("identity", "%d bytes", len(seed))
 	}
 	q.decryption = d.Bytes("decryption key", encryptionKeySize)
+	if q.provisional {
+		d.Read("proposal", q.proposal[:])
+	}
 	n := int(d.U8("pending"))
 	if n > maxPending {
 		d.Fail("pending", "%d shares, at most %d", n, maxPending)
+		n = 0
 	} else if n > 0 && !outer {
 		d.Fail("pending", "pending shares inside a pending share")
 	}
@@ -202,6 +211,15 @@ func decodeShare(data []byte, outer bool) (*KeyShare, error) {
 		}
 		q.pending = append(q.pending, next)
 	}
+	n = int(d.U8("refused"))
+	if n > maxRefused {
+		d.Fail("refused", "%d runs, at most %d", n, maxRefused)
+		n = 0
+	}
+	q.refused = make([][32]byte, n)
+	for i := range q.refused {
+		d.Read("refused run", q.refused[i][:])
+	}
 	if err := d.Finish(); err != nil {
 		return nil, err
 	}
@@ -216,8 +234,7 @@ func decodeShare(data []byte, outer bool) (*KeyShare, error) {
 // checkKeys compares the private keys with the record's public ones.
 func (s *KeyShare) checkKeys() error {
 	h := s.key.holders[s.index-1]
-	if (len(h.Identity) != 0) != (s.identity != nil) ||
-		s.identity != nil && !bytes.Equal(h.Identity, s.identity.Public().(ed25519.PublicKey)) {
+	if !bytes.Equal(h.Identity, s.identity.Public().(ed25519.PublicKey)) {
 		return errors.New("the identity key isn't the one in the record")
 	}
 	if len(s.decryption) == 0 {

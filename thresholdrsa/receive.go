@@ -1,0 +1,291 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package thresholdrsa
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/undersign/undersign/internal/modexp"
+	"github.com/undersign/undersign/internal/wire"
+)
+
+// An Ack is a receiver's signed statement that it has stored its share of a record.
+type Ack struct {
+	proposal, record [32]byte
+	index            int // of the receiver
+	sig              []byte
+}
+
+// Index returns the receiver's index in the new record.
+func (a *Ack) Index() int { return a.index }
+
+// Record returns the ID of the record it acknowledges.
+func (a *Ack) Record() [32]byte { return a.record }
+
+// Equal reports whether x is the same acknowledgement.
+func (a *Ack) Equal(x *Ack) bool { return x != nil && bytes.Equal(a.encode(), x.encode()) }
+
+func ackSigned(proposal, record [32]byte, index int) []byte {
+	b := append([]byte("undersign/trsa/v1/ack"), proposal[:]...)
+	b = append(b, record[:]...)
+	return append(b, byte(index))
+}
+
+func newAck(identity ed25519.PrivateKey, proposal, record [32]byte, index int) *Ack {
+	return &Ack{proposal, record, index, ed25519.Sign(identity, ackSigned(proposal, record, index))}
+}
+
+// ReceiveOptions are for a holder that has acknowledged another successor of its
+// record already. It acknowledges a second one only when the first can't be
+// committed any more.
+type ReceiveOptions struct {
+	// Refusals of the runs it acknowledged; L'-Q+1 of one run show that it is dead.
+	Refusals []*Refusal
+	// InsecureSecond acknowledges all the same. If the first successor is committed
+	// elsewhere too the key may fall apart into two sharings.
+	InsecureSecond bool
+}
+
+// Receive takes the holder's share of the next epoch from a run's contributions.
+// key is the holder's receiver key if its card is in the proposal, else nil.
+//
+// On success the share keeps the new one as pending: store it, and only then
+// send the Ack. If a contribution is wrong the error is a *CeremonyError that names
+// the contributor, with a Refusal to publish; store the share then too, since it
+// remembers that it refused.
+func (s *KeyShare) Receive(key *ReceiverKey, pr *Proposal, contributions []*Contribution, opts *ReceiveOptions) (*Ack, error) {
+	if s.index == 0 {
+		return nil, errors.New("thresholdrsa: the share has been wiped")
+	}
+	if s.provisional {
+		return nil, fmt.Errorf("thresholdrsa: the share of epoch %d awaits the ceremony's certificate", s.key.epoch)
+	}
+	pl, err := pr.plan(s.key)
+	if err != nil {
+		return nil, err
+	}
+	in := &recipient{pl: pl, identity: s.identity, own: s}
+	in.index = pr.receiverOf(s.identity.Public().(ed25519.PublicKey))
+	if in.index == 0 {
+		return nil, fmt.Errorf("thresholdrsa: proposal: %q gets no share in this ceremony", s.Name())
+	}
+	if key != nil {
+		if err := in.use(key); err != nil {
+			return nil, err
+		}
+	} else if len(s.decryption) != 0 {
+		in.run = s.decryption
+		run, err := publicOf(in.run)
+		if err != nil || !bytes.Equal(run, pr.receivers[in.index-1].run) {
+			return nil, fmt.Errorf("thresholdrsa: the proposal has a card of %q: its receiver key is needed", s.Name())
+		}
+	} else {
+		return nil, fmt.Errorf("thresholdrsa: the receiver key of %q is needed", s.Name())
+	}
+	if slices.Contains(s.refused, pl.id) {
+		return nil, errors.New("thresholdrsa: this holder has refused the run")
+	}
+	next, ack, err := in.receive(contributions)
+	var ce *CeremonyError
+	if errors.As(err, &ce) && ce.Refusal != nil {
+		if len(s.refused) >= maxRefused {
+			ce.Refusal = nil
+			return nil, err
+		}
+		s.refused = append(s.refused, pl.id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range s.pending {
+		if q.key.id == next.key.id {
+			next.Wipe() // received again
+			return ack, nil
+		}
+		if err := q.superseded(opts); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.pending) >= maxPending {
+		return nil, fmt.Errorf("thresholdrsa: %d acknowledged ceremonies await their certificates", len(s.pending))
+	}
+	s.pending = append(s.pending, next)
+	return ack, nil
+}
+
+// superseded returns nil if the run of the pending share q can't be committed:
+// Q of L' acknowledgements are out of reach once L'-Q+1 receivers have refused.
+func (q *KeyShare) superseded(opts *ReceiveOptions) error {
+	need := q.key.l - min(q.key.l, 2*q.key.k-1) + 1
+	refused := map[int]bool{}
+	if opts != nil {
+		if opts.InsecureSecond {
+			return nil
+		}
+		for _, f := range opts.Refusals {
+			if f.proposal == q.proposal && f.verifyBy(q.key.holders) == nil {
+				refused[f.index] = true
+			}
+		}
+	}
+	if len(refused) < need {
+		return fmt.Errorf("thresholdrsa: this holder has acknowledged another successor (run %x): refusals by %d of its receivers are needed to give it up, and there are %d",
+			q.proposal[:8], need, len(refused))
+	}
+	return nil
+}
+
+// Receive takes a share for somebody who holds none: see KeyShare.Receive. parent
+// is the record that the ceremony succeeds, from a source that is trusted. The key
+// remembers what it acknowledged or refused: store it with the share, before
+// the Ack or the Refusal is sent.
+func (k *ReceiverKey) Receive(parent *PublicKey, pr *Proposal, contributions []*Contribution) (*KeyShare, *Ack, error) {
+	pl, err := pr.plan(parent)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := &recipient{pl: pl, identity: k.identity}
+	in.index = pr.receiverOf(k.identity.Public().(ed25519.PublicKey))
+	if in.index == 0 {
+		return nil, nil, fmt.Errorf("thresholdrsa: proposal: %q gets no share in this ceremony", k.name)
+	}
+	if pr.kind == Refresh {
+		return nil, nil, errors.New("thresholdrsa: a refresh needs the share of the epoch before")
+	}
+	if err := in.use(k); err != nil {
+		return nil, nil, err
+	}
+	if k.refused {
+		return nil, nil, errors.New("thresholdrsa: this receiver has refused the run")
+	}
+	s, ack, err := in.receive(contributions)
+	var ce *CeremonyError
+	if errors.As(err, &ce) && ce.Refusal != nil {
+		k.refused = true
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if k.record != [32]byte{} && k.record != s.key.id {
+		s.Wipe()
+		return nil, nil, errors.New("thresholdrsa: this receiver has acknowledged another record of the run: a contributor sent two versions")
+	}
+	k.record = s.key.id
+	return s, ack, nil
+}
+
+// A recipient is one receiver in one run.
+type recipient struct {
+	pl        *plan
+	index     int
+	identity  ed25519.PrivateKey
+	run, next []byte
+	own       *KeyShare // in a refresh
+}
+
+func (in *recipient) use(k *ReceiverKey) error {
+	card, err := k.Receiver()
+	if err != nil {
+		return err
+	}
+	if !card.Equal(in.pl.pr.receivers[in.index-1]) {
+		return fmt.Errorf("thresholdrsa: the receiver key isn't the one of %q in the proposal", card.name)
+	}
+	in.run, in.next = k.run, k.next
+	return k.claim(in.pl.id)
+}
+
+// receive opens and checks all parts, and computes the share of the new record.
+func (in *recipient) receive(contributions []*Contribution) (*KeyShare, *Ack, error) {
+	pl := in.pl
+	bs, e := pl.gather(contributions)
+	if e != nil {
+		if e.signed { // else the right contribution may come yet
+			e.Refusal = pl.refuse(in.identity, in.index, e, nil)
+		}
+		return nil, nil, e
+	}
+	next, err := pl.successor(bs)
+	if err != nil {
+		return nil, nil, fmt.Errorf("thresholdrsa: ceremony: %w", err)
+	}
+	s := &KeyShare{
+		key: next, index: in.index, identity: bytes.Clone(in.identity), decryption: bytes.Clone(in.next),
+		provisional: true, proposal: pl.id, s: modexp.NewNat(next.ShareBits()),
+	}
+	rand.Read(s.seed[:])
+	if pl.pr.kind == Refresh {
+		s.s.Add(s.s, in.own.s)
+	}
+	for _, b := range bs {
+		g, opening, e := in.open(b)
+		if e != nil {
+			s.Wipe()
+			e.Refusal = pl.refuse(in.identity, in.index, e, opening)
+			return nil, nil, e
+		}
+		s.s.Add(s.s, narrow(g, len(s.s)))
+		g.Wipe()
+	}
+	// v^(s'_j) = v'_j follows from the checks of the parts; a slip of ours would show here.
+	if err := s.Check(); err != nil {
+		s.Wipe()
+		return nil, nil, err
+	}
+	return s, newAck(in.identity, pl.id, next.id, in.index), nil
+}
+
+// open returns g(j) as contributor b sent it, or who is to blame, with the opening
+// if that proves it.
+func (in *recipient) open(b *broadcast) (modexp.Nat, []byte, *CeremonyError) {
+	part := b.parts[in.index-1]
+	opening, err := open(in.run, in.pl.sealInfo(b.index, in.index), part.sealed)
+	if err != nil {
+		return nil, nil, in.pl.fault(b.index, "its part for receiver %d can't be opened", in.index)
+	}
+	if in.pl.openingHash(b.index, in.index, opening) != part.hash {
+		return nil, nil, in.pl.fault(b.index, "its part for receiver %d doesn't match its hash", in.index)
+	}
+	g, err := in.pl.checkOpening(b, in.index, opening)
+	if err != nil {
+		return nil, opening, in.pl.fault(b.index, "its part for receiver %d: %v", in.index, err)
+	}
+	clear(opening)
+	return g, nil, nil
+}
+
+func (a *Ack) encode() []byte {
+	var e wire.Encoder
+	e.U8(version)
+	e.U8(suite)
+	e.Fixed(a.proposal[:])
+	e.Fixed(a.record[:])
+	e.U8(uint8(a.index))
+	e.Fixed(a.sig)
+	return e.Data()
+}
+
+// MarshalBinary returns the canonical encoding. The error is always nil.
+func (a *Ack) MarshalBinary() ([]byte, error) { return a.encode(), nil }
+
+// UnmarshalBinary decodes an acknowledgement. Commit checks it.
+func (a *Ack) UnmarshalBinary(data []byte) error {
+	d := wire.NewDecoder(data)
+	d.Header(version, suite)
+	var q Ack
+	d.Read("proposal", q.proposal[:])
+	d.Read("record", q.record[:])
+	q.index = int(d.U8("index"))
+	q.sig = d.Fixed("signature", ed25519.SignatureSize)
+	if err := d.Finish(); err != nil {
+		return fmt.Errorf("thresholdrsa: acknowledgement: %w", err)
+	}
+	*a = q
+	return nil
+}
