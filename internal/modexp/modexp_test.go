@@ -91,6 +91,15 @@ func natOf(x *big.Int, bits int) Nat {
 	return z
 }
 
+// onKernels runs f once with each kernel.
+func onKernels(t *testing.T, f func(t *testing.T)) {
+	defer setKernel(kernels()[0])
+	for _, k := range kernels() {
+		setKernel(k)
+		t.Run("kernel="+k, f)
+	}
+}
+
 func check(t *testing.T, what string, got, want *big.Int) {
 	t.Helper()
 	if got.Cmp(want) != 0 {
@@ -98,7 +107,9 @@ func check(t *testing.T, what string, got, want *big.Int) {
 	}
 }
 
-func TestArithmetic(t *testing.T) {
+func TestArithmetic(t *testing.T) { onKernels(t, testArithmetic) }
+
+func testArithmetic(t *testing.T) {
 	for _, bits := range testSizes {
 		t.Run(fmt.Sprintf("bits=%d", bits), func(t *testing.T) {
 			r := newRand(t)
@@ -130,36 +141,6 @@ func TestArithmetic(t *testing.T) {
 						}
 					}
 				}
-			}
-		})
-	}
-}
-
-func TestExp(t *testing.T) {
-	for _, bits := range testSizes {
-		t.Run(fmt.Sprintf("bits=%d", bits), func(t *testing.T) {
-			r := newRand(t)
-			for _, n := range testModuli(r, bits) {
-				m := mustModulus(t, n)
-				x := randBelow(r, n)
-				ex := mustElement(t, m, x)
-				table := m.NewTable(ex, 200, 2)
-				for _, eb := range []int{0, 1, 5, 63, 64, 65, 130, 200, 300} {
-					e := randBits(r, eb)
-					want := new(big.Int).Exp(x, e, n)
-					z := m.NewElement()
-					m.Exp(z, ex, natOf(e, 320))
-					check(t, "Exp", m.BigVarTime(z), want)
-					m.ExpBits(z, ex, natOf(e, 320), eb)
-					check(t, "ExpBits", m.BigVarTime(z), want)
-					m.ExpVarTime(z, ex, e)
-					check(t, "ExpVarTime", m.BigVarTime(z), want)
-					table.Exp(z, natOf(e, max(eb, 64)))
-					check(t, "Table.Exp", m.BigVarTime(z), want)
-					table.ExpVarTime(z, e)
-					check(t, "Table.ExpVarTime", m.BigVarTime(z), want)
-				}
-				check(t, "PowTwoMod", PowTwoMod(x, n), new(big.Int).Exp(big.NewInt(2), x, n))
 			}
 		})
 	}
