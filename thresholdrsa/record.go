@@ -35,6 +35,10 @@ const (
 // minBits is MinBits but in this package's own tests with toy keys.
 var minBits = MinBits
 
+// recordBits is the smallest modulus of a record. Other libraries' keys fall short
+// of what was asked from them by a bit or two, and their holders must be able to go on.
+func recordBits() int { return min(minBits, minForeignBits) }
+
 // toys reports whether the door to toy keys is open: what only large numbers
 // satisfy isn't demanded then.
 func toys() bool { return minBits != MinBits }
@@ -196,8 +200,8 @@ func newArith(n, v *big.Int, bits int) *arith {
 func (p *PublicKey) check() error {
 	bits := p.n.BitLen()
 	switch {
-	case bits < minBits || bits > MaxBits:
-		return fmt.Errorf("modulus of %d bits, not of %d to %d", bits, minBits, MaxBits)
+	case bits < recordBits() || bits > MaxBits:
+		return fmt.Errorf("modulus of %d bits, not of %d to %d", bits, recordBits(), MaxBits)
 	case p.n.Bit(0) == 0:
 		return errors.New("the modulus is even")
 	case p.l < 1 || p.l > MaxHolders:
