@@ -40,9 +40,9 @@ func ExampleEncode() {
 	fmt.Print(string(text))
 	// Output:
 	// hello, please
-	// for us1fznvfaep0s2davl9a988vk3l500ydh06vmrlw4
+	// for us1fzc9jy80zzfxjv5qhujzvja75g73ft8yjd06rz
 	// -----BEGIN UNDERSIGN SIGNING REQUEST-----
-	// AQH16I+pR4F57FLA6EbpCh9nrhqwaSXEZwK/hXTAxNc30gAAAAAAAAABAQEAAAAg
+	// AQH443+UzE9gX65BxUggfTBlWwQXjS0A4q4/rsQ0dbaZhQAAAAAAAAABAQEAAAAg
 	// LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQAAAAA
 	// -----END UNDERSIGN SIGNING REQUEST-----
 }
@@ -91,11 +91,11 @@ func ExampleSeal() {
 		log.Fatal(err)
 	}
 
-	bob, err := age.GenerateX25519Identity() // as age-keygen does
+	alice, err := age.GenerateX25519Identity() // as age-keygen does
 	if err != nil {
 		log.Fatal(err)
 	}
-	recipients, err := keyfile.ParseRecipients(strings.NewReader("# bob\n"+bob.Recipient().String()), nil)
+	recipients, err := keyfile.ParseRecipients(strings.NewReader("# alice\n"+alice.Recipient().String()), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func ExampleSeal() {
 	}
 	fmt.Println(strings.SplitN(file.String(), "\n", 2)[0])
 
-	opened, err := keyfile.OpenAs[*thresholdrsa.KeyShare](&file, bob)
+	opened, err := keyfile.OpenAs[*thresholdrsa.KeyShare](&file, alice)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func ExampleSeal() {
 	opened.Wipe()
 	// Output:
 	// -----BEGIN AGE ENCRYPTED FILE-----
-	// the share of bob
+	// the share of alice
 }
 
 func ExampleOpen() {
@@ -144,7 +144,7 @@ func ExampleFingerprint() {
 		log.Fatal(err)
 	}
 	fmt.Println(keyfile.Fingerprint(key))
-	// Output: us1fznvfaep0s2davl9a988vk3l500ydh06vmrlw4
+	// Output: us1fzc9jy80zzfxjv5qhujzvja75g73ft8yjd06rz
 }
 
 func ExampleParseRecipients() {

@@ -4,14 +4,9 @@
 package keyfile
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"crypto"
 	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/sha512"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,8 +14,6 @@ import (
 
 	"github.com/undersign/undersign/thresholdrsa"
 )
-
-var newGolden = flag.Bool("new-golden", false, "write the golden files that don't exist yet")
 
 // goldenFiles returns the files of testdata by name.
 func goldenFiles(t testing.TB) map[string][]byte {
@@ -48,10 +41,9 @@ func readGolden(t testing.TB, name string) []byte {
 // expectation is the line "expect: ..." among the comments.
 func expectation(t testing.TB, name string, data []byte) string {
 	t.Helper()
-	s := bufio.NewScanner(bytes.NewReader(data))
-	for s.Scan() {
-		if want, ok := strings.CutPrefix(s.Text(), "expect: "); ok {
-			return want
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(line, "expect: ") {
+			return strings.TrimSpace(line)
 		}
 	}
 	t.Fatalf("%s: no expect: line", name)
@@ -64,18 +56,18 @@ func TestGolden(t *testing.T) {
 	if *newGolden {
 		writeGolden(t)
 	}
-	describe := func(v Object, err error) string {
+	outcome := func(v Object, err error) string {
 		if err != nil {
-			return "error " + err.Error()
+			return "expect: error " + err.Error()
 		}
-		return "ok " + Type(v) + " " + Fingerprint(v)
+		return describe(v)
 	}
 	seen := map[string]bool{}
 	for name, data := range goldenFiles(t) {
 		want := expectation(t, name, data)
 		if file, ok := strings.CutSuffix(name, ".age.txt"); ok {
 			v, err := Open(bytes.NewReader(readGolden(t, file+".age")), alice)
-			if got := describe(v, err); got != want {
+			if got := outcome(v, err); got != want {
 				t.Errorf("%s: %s, want %s", name, got, want)
 			}
 			continue
@@ -85,7 +77,7 @@ func TestGolden(t *testing.T) {
 			read = ParseInsecurePlaintext
 		}
 		v, err := read(data)
-		if got := describe(v, err); got != want {
+		if got := outcome(v, err); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 		if err != nil {
@@ -158,53 +150,46 @@ func TestGoldenMeaning(t *testing.T) {
 	}
 }
 
-// writeGolden makes a key and a file of each type, and writes those that are missing.
-func writeGolden(t *testing.T) {
-	put := func(name string, data []byte) {
-		path := filepath.Join("testdata", name)
-		if _, err := os.Stat(path); err == nil {
-			t.Logf("%s exists", path)
-			return
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	expect := func(v Object) string { return "expect: ok " + Type(v) + " " + Fingerprint(v) }
-	public := func(name string, v Object) {
-		b, err := Encode(v, expect(v))
-		if err != nil {
-			t.Fatal(err)
-		}
-		put(name, b)
-	}
-	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	priv, err := thresholdrsa.GenerateKey(context.Background(), 2048, nil)
-	must(err)
-	dealing, shares, err := thresholdrsa.Deal(priv, 2, 3, &thresholdrsa.DealOptions{Names: []string{"alice", "bob", "carol"}})
-	must(err)
-	key := dealing.PublicKey()
-	public("public-key.txt", key)
-	public("dealing.txt", dealing)
-	put("share.age", seal(t, shares[0], alice.Recipient()))
-	put("share.age.txt", []byte(expect(shares[0])+"\n"))
-	insecure, err := EncodeInsecurePlaintext(shares[1], expect(shares[1]))
-	must(err)
-	put("insecure-share.txt", insecure)
+// TestGoldenCeremony does the same for a ceremony's files.
+func TestGoldenCeremony(t *testing.T) {
+	key := golden[*thresholdrsa.PublicKey](t, "public-key.txt")
+	next := golden[*thresholdrsa.PublicKey](t, "public-key-epoch-2.txt")
+	cert := golden[*thresholdrsa.Certificate](t, "certificate.txt")
+	proposal := golden[*thresholdrsa.Proposal](t, "proposal.txt")
+	contribution := golden[*thresholdrsa.Contribution](t, "contribution.txt")
+	ack := golden[*thresholdrsa.Ack](t, "acknowledgement.txt")
+	refusal := golden[*thresholdrsa.Refusal](t, "refusal.txt")
+	receiver := golden[*thresholdrsa.Receiver](t, "receiver.txt")
 
-	sum256, sum384 := sha256.Sum256([]byte("hello")), sha512.Sum384([]byte("hello"))
-	pkcs1, err := thresholdrsa.NewRequest(key, sum256[:], crypto.SHA256)
-	must(err)
-	pss, err := thresholdrsa.NewRequest(key, sum384[:], &rsa.PSSOptions{SaltLength: 20, Hash: crypto.SHA384})
-	must(err)
-	for name, r := range map[string]*thresholdrsa.Request{"pkcs1": pkcs1, "pss": pss} {
-		public("request-"+name+".txt", r)
-		s, err := shares[2].Sign(r)
-		must(err)
-		public("signature-share-"+name+".txt", s)
+	got, err := cert.Verify(key, nil)
+	if err != nil || !got.Equal(next) {
+		t.Errorf("certificate: %v", err)
+	}
+	if !cert.Proposal().Equal(proposal) || contribution.ProposalID() != proposal.ID() || ack.Record() != next.ID() {
+		t.Error("the proposal, the contribution or the acknowledgement is of another run")
+	}
+	if !proposal.Receivers()[1].Equal(receiver) {
+		t.Error("another receiver's card is in the proposal")
+	}
+	if refusal.Index() != 1 || refusal.Contributor() != 3 {
+		t.Errorf("the refusal is by %d of %d", refusal.Index(), refusal.Contributor())
+	}
+	rk, err := OpenAs[*thresholdrsa.ReceiverKey](bytes.NewReader(readGolden(t, "receiver-key.age")), alice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if card, err := rk.Receiver(); err != nil || !card.Equal(receiver) {
+		t.Errorf("receiver key: %v", err)
+	}
+	share, err := OpenAs[*thresholdrsa.KeyShare](bytes.NewReader(readGolden(t, "share-pending.age")), alice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	renewed, err := share.Finish(cert, key, nil)
+	if err != nil || !renewed.PublicKey().Equal(next) {
+		t.Fatalf("finish: %v", err)
+	}
+	if err := renewed.Check(); err != nil {
+		t.Error(err)
 	}
 }

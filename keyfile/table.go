@@ -12,4 +12,11 @@ var kinds = []kind{
 	entry[thresholdrsa.KeyShare]("THRESHOLD RSA SHARE", true),
 	entry[thresholdrsa.Request]("SIGNING REQUEST", false),
 	entry[thresholdrsa.SignatureShare]("SIGNATURE SHARE", false),
+	entry[thresholdrsa.Receiver]("RECEIVER", false),
+	entry[thresholdrsa.ReceiverKey]("RECEIVER KEY", true),
+	entry[thresholdrsa.Proposal]("CEREMONY PROPOSAL", false),
+	entry[thresholdrsa.Contribution]("CEREMONY CONTRIBUTION", false),
+	entry[thresholdrsa.Refusal]("CEREMONY REFUSAL", false),
+	entry[thresholdrsa.Ack]("CEREMONY ACKNOWLEDGEMENT", false),
+	entry[thresholdrsa.Certificate]("CEREMONY CERTIFICATE", false),
 }

@@ -1,0 +1,135 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package keyfile
+
+import (
+	"context"
+	"crypto"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/undersign/undersign/thresholdrsa"
+)
+
+var newGolden = flag.Bool("new-golden", false, "write the golden files that don't exist yet")
+
+// goldenWriter writes files that don't exist.
+type goldenWriter struct{ t *testing.T }
+
+func (w goldenWriter) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w goldenWriter) file(name string, data []byte) {
+	path := filepath.Join("testdata", name)
+	if _, err := os.Stat(path); err == nil {
+		w.t.Logf("%s exists", path)
+		return
+	}
+	w.must(os.WriteFile(path, data, 0o644))
+}
+
+func (w goldenWriter) public(name string, v Object) {
+	w.t.Helper()
+	b, err := Encode(v, describe(v))
+	w.must(err)
+	w.file(name+".txt", b)
+}
+
+// secret writes a secret both ways.
+func (w goldenWriter) secret(name string, v Object) {
+	w.t.Helper()
+	b, err := EncodeInsecurePlaintext(v, describe(v))
+	w.must(err)
+	w.file("insecure-"+name+".txt", b)
+	w.file(name+".age", seal(w.t, v, alice.Recipient()))
+	w.file(name+".age.txt", []byte(describe(v)+"\n"))
+}
+
+func describe(v Object) string { return "expect: ok " + Type(v) + " " + Fingerprint(v) }
+
+// writeGolden makes a key and files of all types, which belong together: to start
+// afresh, as may be done before v1.0 only, remove all but err-*.
+func writeGolden(t *testing.T) {
+	w := goldenWriter{t}
+	priv, err := thresholdrsa.GenerateKey(context.Background(), 2048, nil)
+	w.must(err)
+	dealing, shares, err := thresholdrsa.Deal(priv, 2, 3, &thresholdrsa.DealOptions{Names: []string{"alice", "bob", "carol"}})
+	w.must(err)
+	key := dealing.PublicKey()
+	w.public("public-key", key)
+	w.public("dealing", dealing)
+	w.secret("share", shares[0])
+
+	sum256, sum384 := sha256.Sum256([]byte("hello")), sha512.Sum384([]byte("hello"))
+	pkcs1, err := thresholdrsa.NewRequest(key, sum256[:], crypto.SHA256)
+	w.must(err)
+	pss, err := thresholdrsa.NewRequest(key, sum384[:], &rsa.PSSOptions{SaltLength: 20, Hash: crypto.SHA384})
+	w.must(err)
+	for name, r := range map[string]*thresholdrsa.Request{"pkcs1": pkcs1, "pss": pss} {
+		w.public("request-"+name, r)
+		s, err := shares[2].Sign(r)
+		w.must(err)
+		w.public("signature-share-"+name, s)
+	}
+	w.ceremony(key, shares)
+}
+
+// ceremony renews the shares; alice and carol contribute, and bob has a card.
+func (w goldenWriter) ceremony(key *thresholdrsa.PublicKey, shares []*thresholdrsa.KeyShare) {
+	alice, bob, carol := shares[0], shares[1], shares[2]
+	rk, err := bob.NewReceiver()
+	w.must(err)
+	card, err := rk.Receiver()
+	w.must(err)
+	proposal, err := thresholdrsa.ProposeRefresh(key, []int{1, 3}, card)
+	w.must(err)
+	c1, err := alice.Contribute(proposal)
+	w.must(err)
+	c3, err := carol.Contribute(proposal)
+	w.must(err)
+	both := []*thresholdrsa.Contribution{c1, c3}
+	a1, err := alice.Receive(nil, proposal, both, nil)
+	w.must(err)
+	a2, err := bob.Receive(rk, proposal, both, nil)
+	w.must(err)
+	a3, err := carol.Receive(nil, proposal, both, nil)
+	w.must(err)
+	cert, err := thresholdrsa.Commit(key, proposal, both, []*thresholdrsa.Ack{a1, a2, a3}, nil)
+	w.must(err)
+
+	w.secret("receiver-key", rk)
+	w.public("receiver", card)
+	w.public("proposal", proposal)
+	w.public("contribution", c1)
+	w.public("acknowledgement", a2)
+	w.public("certificate", cert)
+	w.public("public-key-epoch-2", cert.PublicKey())
+	w.secret("share-pending", alice)
+
+	// In another run carol signs two contributions, and alice refuses it.
+	proposal, err = thresholdrsa.ProposeRefresh(key, []int{1, 3})
+	w.must(err)
+	for i, s := range []*thresholdrsa.KeyShare{alice, carol, carol} {
+		both = append(both[:i], nil)
+		both[i], err = s.Contribute(proposal)
+		w.must(err)
+	}
+	_, err = alice.Receive(nil, proposal, both, nil)
+	e, ok := errors.AsType[*thresholdrsa.CeremonyError](err)
+	if !ok || e.Refusal == nil {
+		w.t.Fatalf("no refusal: %v", err)
+	}
+	w.public("refusal", e.Refusal)
+	w.secret("share-refused", alice)
+}
