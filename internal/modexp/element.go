@@ -59,12 +59,3 @@ func (m *Modulus) add(z, x, y []uint64) {
 	}
 	subIfGreater(z, z, m.n, c)
 }
-
-func (m *Modulus) double(z []uint64) {
-	var c uint64
-	for i, v := range z {
-		z[i] = v<<1 | c
-		c = v >> 63
-	}
-	subIfGreater(z, z, m.n, c)
-}

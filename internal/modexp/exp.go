@@ -60,7 +60,7 @@ func fixedWindow(bits int) int {
 		return 3
 	case bits <= 640:
 		return 4
-	case bits <= 3000:
+	case bits <= 1800:
 		return 5
 	}
 	return 6

@@ -41,7 +41,7 @@ func (m *Modulus) powTwoVarTime(z []uint64, e *big.Int) {
 	for i := e.BitLen() - 1; i >= 0; i-- {
 		m.sqr(z, z, t)
 		if e.Bit(i) == 1 {
-			m.double(z)
+			doubleLimbs(z, m.n)
 		}
 	}
 }

@@ -46,6 +46,15 @@ func redcLimbs(z, t, n []uint64, k0 uint64) {
 	redcADX(&z[0], &t[0], &n[0], k0, l)
 }
 
+func doubleLimbs(z, n []uint64) {
+	if !useADX {
+		doubleGeneric(z, n)
+		return
+	}
+	_ = z[len(n)-1]
+	doubleADX(&z[0], &n[0], len(n))
+}
+
 func selectLimbs(z, table []uint64, i uint64) {
 	l := len(z)
 	if !useADX {

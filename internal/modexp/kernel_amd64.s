@@ -1415,6 +1415,106 @@ select:
 	JNE     select
 	RET
 
+// func doubleADX(z *uint64, n *uint64, l int)
+TEXT ·doubleADX(SB), NOSPLIT, $0-24
+	MOVQ z+0(FP), DI
+	MOVQ n+8(FP), SI
+	MOVQ l+16(FP), DX
+	LEAQ (SI)(DX*8), CX
+	XORL AX, AX
+	XORL BX, BX
+
+	// Double and subtract n.
+subtract:
+	MOVQ (DI), R8
+	MOVQ 8(DI), R9
+	MOVQ 16(DI), R10
+	MOVQ 24(DI), R11
+	MOVQ 32(DI), R12
+	MOVQ 40(DI), R13
+	MOVQ 48(DI), R14
+	MOVQ 56(DI), R15
+	NEGQ AX
+	ADCQ R8, R8
+	ADCQ R9, R9
+	ADCQ R10, R10
+	ADCQ R11, R11
+	ADCQ R12, R12
+	ADCQ R13, R13
+	ADCQ R14, R14
+	ADCQ R15, R15
+	SBBQ AX, AX
+	NEGQ BX
+	SBBQ (SI), R8
+	MOVQ R8, (DI)
+	SBBQ 8(SI), R9
+	MOVQ R9, 8(DI)
+	SBBQ 16(SI), R10
+	MOVQ R10, 16(DI)
+	SBBQ 24(SI), R11
+	MOVQ R11, 24(DI)
+	SBBQ 32(SI), R12
+	MOVQ R12, 32(DI)
+	SBBQ 40(SI), R13
+	MOVQ R13, 40(DI)
+	SBBQ 48(SI), R14
+	MOVQ R14, 48(DI)
+	SBBQ 56(SI), R15
+	MOVQ R15, 56(DI)
+	SBBQ BX, BX
+	ADDQ $0x40, DI
+	ADDQ $0x40, SI
+	CMPQ SI, CX
+	JNE  subtract
+
+	// Add n again if that borrowed more than was carried out.
+	MOVQ BX, DX
+	SUBQ AX, DX
+	MOVQ z+0(FP), DI
+	MOVQ n+8(FP), SI
+	XORL AX, AX
+
+add:
+	MOVQ (SI), R8
+	ANDQ DX, R8
+	MOVQ 8(SI), R9
+	ANDQ DX, R9
+	MOVQ 16(SI), R10
+	ANDQ DX, R10
+	MOVQ 24(SI), R11
+	ANDQ DX, R11
+	MOVQ 32(SI), R12
+	ANDQ DX, R12
+	MOVQ 40(SI), R13
+	ANDQ DX, R13
+	MOVQ 48(SI), R14
+	ANDQ DX, R14
+	MOVQ 56(SI), R15
+	ANDQ DX, R15
+	NEGQ AX
+	ADCQ (DI), R8
+	MOVQ R8, (DI)
+	ADCQ 8(DI), R9
+	MOVQ R9, 8(DI)
+	ADCQ 16(DI), R10
+	MOVQ R10, 16(DI)
+	ADCQ 24(DI), R11
+	MOVQ R11, 24(DI)
+	ADCQ 32(DI), R12
+	MOVQ R12, 32(DI)
+	ADCQ 40(DI), R13
+	MOVQ R13, 40(DI)
+	ADCQ 48(DI), R14
+	MOVQ R14, 48(DI)
+	ADCQ 56(DI), R15
+	MOVQ R15, 56(DI)
+	SBBQ AX, AX
+	ADDQ $0x40, DI
+	ADDQ $0x40, SI
+	CMPQ SI, CX
+	JNE  add
+	RET
+
 // func selectAVX2(z *uint64, table *uint64, l int, count int, i uint64)
 // Requires: AVX, AVX2
 TEXT ·selectAVX2(SB), NOSPLIT, $0-40

@@ -23,6 +23,12 @@ func sqrADX(t *uint64, x *uint64, l int)
 //go:noescape
 func redcADX(z *uint64, t *uint64, n *uint64, k0 uint64, l int)
 
+// doubleADX sets z = 2z mod n, for z below n. Both have l limbs, a multiple
+// of eight.
+//
+//go:noescape
+func doubleADX(z *uint64, n *uint64, l int)
+
 // selectAVX2 sets z to entry i of the count entries of table, reading all.
 // An entry has l limbs, a multiple of eight.
 //

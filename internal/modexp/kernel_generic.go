@@ -77,6 +77,16 @@ func redcGeneric(z, t, n []uint64, k0 uint64) {
 	subIfGreater(z, t[l:2*l], n, carry)
 }
 
+// doubleGeneric sets z = 2z mod n, for z below n.
+func doubleGeneric(z, n []uint64) {
+	var c uint64
+	for i, v := range z {
+		z[i] = v<<1 | c
+		c = v >> 63
+	}
+	subIfGreater(z, z, n, c)
+}
+
 // subIfGreater sets z = x - n if carry·R + x >= n, and z = x otherwise.
 // carry·R + x < 2n. z may be x.
 func subIfGreater(z, x, n []uint64, carry uint64) {

@@ -11,4 +11,6 @@ func sqrLimbs(t, x []uint64) { sqrGeneric(t, x) }
 
 func redcLimbs(z, t, n []uint64, k0 uint64) { redcGeneric(z, t, n, k0) }
 
+func doubleLimbs(z, n []uint64) { doubleGeneric(z, n) }
+
 func selectLimbs(z, table []uint64, i uint64) { selectGeneric(z, table, i) }

@@ -66,7 +66,7 @@ func newModulus(n *big.Int) (*Modulus, error) {
 	// R mod n.
 	m.one[(bitLen-1)/64] = 1 << ((bitLen - 1) % 64)
 	for range 64*l - bitLen + 1 {
-		m.double(m.one)
+		doubleLimbs(m.one, m.n)
 	}
 	return m, nil
 }
@@ -88,7 +88,7 @@ func (m *Modulus) powTwo(z []uint64, e uint64) {
 	for i := bits.Len64(e) - 1; i >= 0; i-- {
 		m.sqr(z, z, t)
 		if e>>i&1 == 1 {
-			m.double(z)
+			doubleLimbs(z, m.n)
 		}
 	}
 }

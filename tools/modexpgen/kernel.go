@@ -28,6 +28,7 @@ func kernel(c *Context) {
 	mul(c)
 	sqr(c)
 	redc(c)
+	double(c)
 	selectEntry(c)
 }
 
@@ -378,6 +379,68 @@ func redc(c *Context) {
 	c.ADDQ(U8(64), n)
 	c.CMPQ(n, nEnd)
 	c.JNE(LabelRef("select"))
+	c.RET()
+}
+
+func double(c *Context) {
+	c.Function("doubleADX")
+	c.Attributes(attr.NOSPLIT)
+	c.Pragma("noescape")
+	c.SignatureExpr("func(z, n *uint64, l int)")
+	c.Doc("doubleADX sets z = 2z mod n, for z below n. Both have l limbs, a multiple",
+		"of eight.")
+
+	z, n, end, carry, borrow := RDI, RSI, RCX, RAX, RBX
+	c.Load(c.Param("z"), z)
+	c.Load(c.Param("n"), n)
+	c.Load(c.Param("l"), RDX)
+	c.LEAQ(Mem{Base: n, Index: RDX, Scale: 8}, end)
+	c.XORL(EAX, EAX)
+	c.XORL(EBX, EBX)
+
+	c.Comment("Double and subtract n.")
+	c.Label("subtract")
+	for k, r := range window {
+		c.MOVQ(at(z, k), r)
+	}
+	c.NEGQ(carry)
+	for _, r := range window {
+		c.ADCQ(r, r)
+	}
+	c.SBBQ(carry, carry)
+	c.NEGQ(borrow)
+	for k, r := range window {
+		c.SBBQ(at(n, k), r)
+		c.MOVQ(r, at(z, k))
+	}
+	c.SBBQ(borrow, borrow)
+	c.ADDQ(U8(64), z)
+	c.ADDQ(U8(64), n)
+	c.CMPQ(n, end)
+	c.JNE(LabelRef("subtract"))
+
+	c.Comment("Add n again if that borrowed more than was carried out.")
+	mask := RDX
+	c.MOVQ(borrow, mask)
+	c.SUBQ(carry, mask)
+	c.Load(c.Param("z"), z)
+	c.Load(c.Param("n"), n)
+	c.XORL(EAX, EAX)
+	c.Label("add")
+	for k, r := range window {
+		c.MOVQ(at(n, k), r)
+		c.ANDQ(mask, r)
+	}
+	c.NEGQ(carry)
+	for k, r := range window {
+		c.ADCQ(at(z, k), r)
+		c.MOVQ(r, at(z, k))
+	}
+	c.SBBQ(carry, carry)
+	c.ADDQ(U8(64), z)
+	c.ADDQ(U8(64), n)
+	c.CMPQ(n, end)
+	c.JNE(LabelRef("add"))
 	c.RET()
 }
 
