@@ -5,8 +5,11 @@ package safeprime
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"math/big"
 	"runtime"
 	"strings"
@@ -83,14 +86,16 @@ func TestFindArguments(t *testing.T) {
 		{MinBits - 1, 1, "not between"},
 		{MinBits - 2, 1, "not between"},
 		{MaxBits + 2, 1, "not between"},
-		{1 << 40, 1, "not between"},
+		{math.MaxInt, 1, "not between"},
+		{math.MinInt, 1, "not between"},
 		{17, 1, "is odd"},
 		{1025, 1, "is odd"},
 		{1024, 0, "cannot find 0 primes"},
 		{1024, -1, "cannot find -1 primes"},
 		{1024, maxCount + 1, "are more than"},
 		{16, 17, "are more than"},
-		{64, 1 << 60, "are more than"},
+		{64, math.MaxInt, "are more than"},
+		{64, math.MinInt, "cannot find"},
 	} {
 		ps, err := Find(t.Context(), tt.bits, tt.count, func(Progress) {
 			t.Errorf("Find(%d, %d) reported progress", tt.bits, tt.count)
@@ -235,5 +240,97 @@ func TestExpected(t *testing.T) {
 		if ratio < 0.65 || ratio > 1.35 {
 			t.Errorf("%d bits: %d candidates for %d primes, %d expected", bits, last.Candidates, count, last.Expected)
 		}
+	}
+}
+
+type brokenReader struct{}
+
+var errBroken = errors.New("broken")
+
+func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
+
+func TestFindWithoutRandomness(t *testing.T) {
+	before := runtime.NumGoroutine()
+	defer func(r io.Reader) { rand.Reader = r }(rand.Reader)
+	rand.Reader = brokenReader{}
+	if ps, err := Find(t.Context(), 64, 1, nil); !errors.Is(err, errBroken) || ps != nil {
+		t.Errorf("got %v, %v; want an error", ps, err)
+	}
+	waitGoroutines(t, before)
+}
+
+// TestWorkerOnePerWindow checks that every prime has a window of its own.
+func TestWorkerOnePerWindow(t *testing.T) {
+	pr := paramsFor(128)
+	var tested atomic.Uint64
+	w := newWorker(pr, testTable(t, pr.bound), &tested)
+	starts := make(map[string]bool)
+	for range 50 {
+		p, err := w.search(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := w.window.start.String(); starts[s] {
+			t.Errorf("a second result from the window at %s", s)
+		} else {
+			starts[s] = true
+		}
+		if p == nil {
+			continue
+		}
+		checkSafePrime(t, p, 128)
+		k := new(big.Int).Div(p, big.NewInt(12)) // p = 12(start+k)+11
+		if k.Sub(k, w.window.start); k.Sign() < 0 || k.Cmp(big.NewInt(int64(pr.width))) >= 0 {
+			t.Errorf("%v isn't in the window at %v", p, w.window.start)
+		}
+	}
+}
+
+// TestWorkerUniform searches one window again and again: each of its safe
+// primes must be found equally often.
+func TestWorkerUniform(t *testing.T) {
+	pr := paramsFor(48)
+	pr.width, pr.bound = 4096, 1<<10
+	table := testTable(t, pr.bound)
+	w := newWindow(pr, table)
+	if err := w.draw(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := append([]uint32(nil), w.survivors...)
+	counts := make(map[uint64]int)
+	for _, k := range all {
+		var q big.Int
+		w.candidate(&q, k)
+		p := new(big.Int).Lsh(&q, 1)
+		if p.SetBit(p, 0, 1); q.ProbablyPrime(20) && p.ProbablyPrime(20) {
+			counts[p.Uint64()] = 0
+		}
+	}
+	if len(counts) == 0 {
+		t.Skip("the window has no safe prime")
+	}
+	const each = 100
+	ts := newTester(defaultKernel)
+	var tested atomic.Uint64
+	for range each * len(counts) {
+		w.survivors = append(w.survivors[:0], all...)
+		p, err := ts.search(t.Context(), w.next, &tested)
+		if err != nil || p == nil {
+			t.Fatalf("got %v, %v", p, err)
+		}
+		if _, ok := counts[p.Uint64()]; !ok {
+			t.Fatalf("%v isn't a safe prime of the window", p)
+		}
+		counts[p.Uint64()]++
+	}
+	// Chi-square with n degrees of freedom: mean n, variance 2n.
+	var chi float64
+	for _, c := range counts {
+		chi += float64((c-each)*(c-each)) / each
+	}
+	n := float64(len(counts) - 1)
+	t.Logf("%d safe primes, chi-square %.1f", len(counts), chi)
+	if chi > n+7*math.Sqrt(2*n)+7 {
+		t.Errorf("chi-square of %d counts is %.1f: %v", len(counts), chi, counts)
 	}
 }

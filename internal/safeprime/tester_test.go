@@ -204,3 +204,72 @@ func TestKernels(t *testing.T) {
 		}
 	}
 }
+
+// modpPrime returns the safe prime of n bits of RFC 2409, section 6.2, and
+// RFC 3526: 2^n - 2^(n-64) - 1 + 2^64 (floor(2^(n-130) pi) + c).
+func modpPrime(n uint, c int64) *big.Int {
+	// pi = 16 arctan(1/5) - 4 arctan(1/239), with 64 bits to spare.
+	unit := new(big.Int).Lsh(one, n-130+64)
+	arctan := func(x int64) *big.Int {
+		sum, square := new(big.Int), big.NewInt(x*x)
+		term := new(big.Int).Div(unit, big.NewInt(x))
+		for i := int64(1); term.Sign() != 0; i += 2 {
+			t := new(big.Int).Div(term, big.NewInt(i))
+			if i%4 == 1 {
+				sum.Add(sum, t)
+			} else {
+				sum.Sub(sum, t)
+			}
+			term.Div(term, square)
+		}
+		return sum
+	}
+	pi := new(big.Int).Mul(arctan(5), big.NewInt(16))
+	pi.Sub(pi, new(big.Int).Lsh(arctan(239), 2)).Rsh(pi, 64)
+	p := pi.Add(pi, big.NewInt(c)).Lsh(pi, 64)
+	p.Add(p, new(big.Int).Lsh(one, n))
+	p.Sub(p, new(big.Int).Lsh(one, n-64))
+	return p.Sub(p, one)
+}
+
+// TestKnownSafePrimes hands known safe primes to the tester, alone, among
+// other candidates, and slightly changed.
+func TestKnownSafePrimes(t *testing.T) {
+	for _, tt := range []struct {
+		bits uint
+		c    int64
+	}{{1024, 129093}, {1536, 741804}, {2048, 124476}} {
+		p := modpPrime(tt.bits, tt.c)
+		checkSafePrime(t, p, int(tt.bits))
+		q := new(big.Int).Rsh(p, 1)
+		for name, k := range kernels() {
+			if name != "default" && (name != "lanes=3" || tt.bits > 1024) {
+				continue
+			}
+			for _, steps := range [][]int64{{0}, {1, 2, 0}, {1, 2, 3, 4, 5, 6, 7, 8, 0, 9}, {1, -1, 2, -2}} {
+				good := false
+				rest := steps
+				next := func(z *big.Int) bool {
+					if len(rest) == 0 {
+						return false
+					}
+					z.Add(q, big.NewInt(6*rest[0]))
+					good = good || rest[0] == 0
+					rest = rest[1:]
+					return true
+				}
+				var tested atomic.Uint64
+				got, err := newTester(k).search(t.Context(), next, &tested)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if good && (got == nil || got.Cmp(p) != 0) {
+					t.Errorf("%s, %d bits, %v: didn't find the safe prime", name, tt.bits, steps)
+				}
+				if !good && got != nil {
+					t.Errorf("%s, %d bits, %v: found %v", name, tt.bits, steps, got)
+				}
+			}
+		}
+	}
+}

@@ -69,7 +69,7 @@ func TestPrimeTableCancel(t *testing.T) {
 }
 
 func TestResidues(t *testing.T) {
-	primes := testTable(t, 1<<28).primes()
+	primes := testTable(t, 1<<27).primes() // the largest bound in use
 	groups := [][8]uint32{
 		{5, 7, 11, 13, 17, 19, 23, 29}, {4057, 4073, 4079, 4091, 4093, 4099, 4111, 4127}, [8]uint32(primes[len(primes)-8:]),
 	}
