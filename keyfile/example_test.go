@@ -40,9 +40,9 @@ func ExampleEncode() {
 	fmt.Print(string(text))
 	// Output:
 	// hello, please
-	// for us1fzc9jy80zzfxjv5qhujzvja75g73ft8yjd06rz
+	// for us1t765dpz2qkuz52y2r7wavjuwhxaut98ju8wf9h
 	// -----BEGIN UNDERSIGN SIGNING REQUEST-----
-	// AQH443+UzE9gX65BxUggfTBlWwQXjS0A4q4/rsQ0dbaZhQAAAAAAAAABAQEAAAAg
+	// AQEHIlJqPNqRbpFOL+jk35nS+yAQUnJcKqfvdntTILKDDwAAAAAAAAABAQEAAAAg
 	// LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQAAAAA
 	// -----END UNDERSIGN SIGNING REQUEST-----
 }
@@ -144,7 +144,7 @@ func ExampleFingerprint() {
 		log.Fatal(err)
 	}
 	fmt.Println(keyfile.Fingerprint(key))
-	// Output: us1fzc9jy80zzfxjv5qhujzvja75g73ft8yjd06rz
+	// Output: us1t765dpz2qkuz52y2r7wavjuwhxaut98ju8wf9h
 }
 
 func ExampleParseRecipients() {

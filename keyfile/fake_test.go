@@ -49,8 +49,8 @@ func init() {
 
 const testPlugin = "age-plugin-undersigntest"
 
-// TestMain is an age plugin when it is called by the plugin's name. It encrypts
-// as scrypt with a fixed passphrase would.
+// TestMain is an age plugin when it is called by the plugin's name. Whatever the
+// recipient or the identity, it stands for alice's key.
 func TestMain(m *testing.M) {
 	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == testPlugin {
 		p, err := plugin.New("undersigntest")
@@ -68,10 +68,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Keys for tests only.
-const (
-	aliceKey = "AGE-SECRET-KEY-184JMZMVQH3E6U0PSL869004Y3U2NYV7R30EU99CSEDNPH02YUVFSZW44VU"
-)
+// aliceKey opens the golden files and is of no other use.
+const aliceKey = "AGE-SECRET-KEY-1NZYRSCAHDZGCPZN4EGF04GH9FASYZVPED0X9KFPV6FLRVNLV3ZXQSEFNHT"
 
 // textPublic is the PEM of a fakePublic with n zero bytes after the header.
 func textPublic(t *testing.T, n int, comments ...string) string {

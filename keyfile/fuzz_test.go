@@ -70,6 +70,11 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(secretBlock))
 	f.Add([]byte(goodBlock))
 	f.Add([]byte(strings.ReplaceAll(secretBlock, "UNDERSIGN ", "UNDERSIGN "+insecurePrefix)))
+	for name, text := range goldenFiles(f) {
+		if strings.HasPrefix(name, "insecure-") {
+			f.Add(bytes.ReplaceAll(text, []byte(insecurePrefix), nil))
+		}
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if v, err := Open(bytes.NewReader(data), alice); err == nil && !IsSecret(v) {
 			t.Fatalf("%T isn't secret", v)
