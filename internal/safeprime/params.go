@@ -37,6 +37,7 @@ var tuning = []struct {
 	{MaxBits, 1 << 27, 1 << 20},
 }
 
+// paramsFor returns the parameters of an even size from MinBits to MaxBits.
 func paramsFor(bits int) params {
 	pr := params{bits: bits}
 	for _, t := range tuning {

@@ -22,8 +22,8 @@ type kernel struct {
 	probe func(ns []*big.Int, ok []bool)
 }
 
-// defaultKernel is what all workers use. Its Fermat test of p asks no less
-// than 2^q' = 1 or -1 mod p, which is the square root of it.
+// defaultKernel is what all workers use. For a prime p = 2q'+1 its Fermat test
+// comes to 2^q' = 1 or -1 mod p, and one squaring.
 var defaultKernel = kernel{lanes: 1, probe: func(ns []*big.Int, ok []bool) {
 	for i, n := range ns {
 		ok[i] = modexp.FermatBase2(n)
