@@ -17,6 +17,7 @@ undersign makes signatures that take several parties, and checks them.
 A file argument of - is standard input or output. Secrets are never given as
 flag values: they are read from files, from a file descriptor, or from a prompt.`,
 		help,
+		newDemoCmd(e),
 		newThresholdCmd(e),
 		newVersionCmd(e),
 		newCompletionCmd(e),
