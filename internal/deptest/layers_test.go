@@ -46,6 +46,7 @@ var packages = map[string]int{
 	"internal/wire":       arithmetic,
 	"internal/batch":      arithmetic,
 	"internal/cttest":     arithmetic,
+	"internal/arweave":    arithmetic,
 
 	"thresholdrsa": schemes,
 	"groupsig/...": schemes,
@@ -54,7 +55,8 @@ var packages = map[string]int{
 	"distill":      schemes,
 	"sm2":          schemes,
 
-	"keyfile": files,
+	"internal/x509ca": files,
+	"keyfile":         files,
 
 	"internal/party":     parties,
 	"internal/policy":    parties,
