@@ -27,13 +27,13 @@ type Progress struct {
 }
 
 // GenerateKey returns an RSA key of two safe primes with a modulus of exactly
-// bits bits, an even number from MinBits to MaxBits, and e = 65537. progress, if
+// bits bits, a multiple of 4 from MinBits to MaxBits, and e = 65537. progress, if
 // it isn't nil, is called now and then from another goroutine.
 //
 // It uses all cores, and returns soon after ctx is done.
 func GenerateKey(ctx context.Context, bits int, progress func(Progress)) (*rsa.PrivateKey, error) {
-	if bits < minBits || bits > MaxBits || bits%2 != 0 {
-		return nil, fmt.Errorf("thresholdrsa: key of %d bits: an even number from %d to %d is needed", bits, minBits, MaxBits)
+	if bits < minBits || bits > MaxBits || bits%4 != 0 {
+		return nil, fmt.Errorf("thresholdrsa: key of %d bits: a multiple of 4 from %d to %d is needed", bits, minBits, MaxBits)
 	}
 	var report func(safeprime.Progress)
 	if progress != nil {
