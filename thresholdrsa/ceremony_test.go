@@ -98,7 +98,7 @@ func (p *play) receive() (acks []*Ack, provisional []*KeyShare) {
 		if holders[string(k.identity.Public().(ed25519.PublicKey))] {
 			continue
 		}
-		s, ack, err := k.Receive(p.parent, p.pr, p.cs)
+		s, ack, err := k.Receive(p.parent, p.pr, p.cs, nil)
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -342,7 +342,7 @@ func TestCheatingContributor(t *testing.T) {
 			p.resign(p.cs[1])
 		}, "commitment 1", true, ContributorAtFault},
 		{"commitment with a factor of n", func(p *play, pl *plan) {
-			p.cs[1].commitments[0] = big.NewInt(1187*5).FillBytes(make([]byte, p.parent.size()))
+			p.cs[1].commitments[0] = big.NewInt(1187 * 5).FillBytes(make([]byte, p.parent.size()))
 			p.resign(p.cs[1])
 		}, "prime to the modulus", true, ContributorAtFault},
 		{"missing commitment", func(p *play, pl *plan) {
@@ -424,7 +424,7 @@ func TestReshareOfAnotherSecret(t *testing.T) {
 	own := natBig(shares[1].s)
 	shares[1].s = natOf(new(big.Int).Add(own, one), shares[1].key.ShareBits())
 	p.contribute(nil)
-	_, _, err := p.keys[0].Receive(p.parent, p.pr, p.cs)
+	_, _, err := p.keys[0].Receive(p.parent, p.pr, p.cs, nil)
 	var ce *CeremonyError
 	if !errors.As(err, &ce) || ce.Index != 2 || ce.Refusal == nil {
 		t.Fatalf("another secret: %v", err)
@@ -432,7 +432,7 @@ func TestReshareOfAnotherSecret(t *testing.T) {
 	if v, err := ce.Refusal.Judge(p.parent, p.pr, p.cs[1]); err != nil || v != ContributorAtFault {
 		t.Errorf("verdict: %v, %v", v, err)
 	}
-	if _, _, err := p.keys[0].Receive(p.parent, p.pr, p.cs); err == nil {
+	if _, _, err := p.keys[0].Receive(p.parent, p.pr, p.cs, nil); err == nil {
 		t.Error("received after a refusal")
 	}
 }
@@ -475,7 +475,8 @@ func TestEquivocation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = shares[0].Receive(p.keys[0], p.pr, append(p.cs, other), nil)
+	witness := reparse(t, shares[0], new(KeyShare))
+	_, err = witness.Receive(p.keys[0], p.pr, append(p.cs, other), nil)
 	if err == nil || !strings.Contains(err.Error(), "two different contributions") {
 		t.Errorf("two versions: %v", err)
 	}
@@ -493,9 +494,31 @@ func TestEquivocation(t *testing.T) {
 	if !errors.As(err, &ce) || ce.Role != "receiver" || ce.Index != 3 {
 		t.Errorf("acks of two records: %v", err)
 	}
-	// The same holder doesn't acknowledge the second version either.
-	if _, err := shares[1].Receive(p.keys[1], p.pr, []*Contribution{p.cs[0], other}, nil); err == nil {
+	// The same holder doesn't acknowledge the second version either, unless it
+	// is committed.
+	second := []*Contribution{p.cs[0], other}
+	if _, err := shares[1].Receive(p.keys[1], p.pr, second, nil); err == nil {
 		t.Error("two records of one run acknowledged")
+	}
+	c, err := shares[0].Receive(p.keys[0], p.pr, second, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := &ReceiveOptions{Commit: &CommitOptions{InsecureQuorum: 2}}
+	if opts.Certificate, err = Commit(p.parent, p.pr, second, []*Ack{b, c}, opts.Commit); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shares[1].Receive(p.keys[1], p.pr, p.cs[:1], opts); err == nil {
+		t.Error("received from half of the contributions")
+	}
+	if _, err := shares[1].Receive(p.keys[1], p.pr, second, &ReceiveOptions{Certificate: opts.Certificate}); !errors.Is(err, ErrQuorum) {
+		t.Errorf("with a weak certificate: %v", err)
+	}
+	if _, err := shares[1].Receive(p.keys[1], p.pr, second, opts); err != nil {
+		t.Errorf("with a certificate: %v", err)
+	}
+	if s, err := shares[1].Finish(opts.Certificate, p.parent, opts.Commit); err != nil || !s.key.Equal(opts.Certificate.key) {
+		t.Errorf("finish: %v", err)
 	}
 }
 
@@ -505,18 +528,18 @@ func TestReceiverKeyOneUse(t *testing.T) {
 	_, shares := modularToy(t)
 	p := reshare(t, shares, []int{1, 2, 4}, 2, "a", "b", "c").contribute(nil)
 	k := p.keys[0]
-	if _, _, err := k.Receive(p.parent, p.pr, p.cs); err != nil {
+	if _, _, err := k.Receive(p.parent, p.pr, p.cs, nil); err != nil {
 		t.Fatal(err)
 	}
 	k = reparse(t, k, new(ReceiverKey))
-	if _, _, err := k.Receive(p.parent, p.pr, p.cs); err != nil {
+	if _, _, err := k.Receive(p.parent, p.pr, p.cs, nil); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
 	other, err := shares[1].Contribute(p.pr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := k.Receive(p.parent, p.pr, []*Contribution{p.cs[0], other, p.cs[2]}); err == nil || !strings.Contains(err.Error(), "two versions") {
+	if _, _, err := k.Receive(p.parent, p.pr, []*Contribution{p.cs[0], other, p.cs[2]}, nil); err == nil || !strings.Contains(err.Error(), "two versions") {
 		t.Errorf("another version: %v", err)
 	}
 	pr2, err := ProposeReshare(p.parent, []int{1, 2, 4}, 2, p.pr.receivers)
@@ -524,10 +547,10 @@ func TestReceiverKeyOneUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	p2 := (&play{t: t, shares: shares, pr: pr2}).contribute(nil)
-	if _, _, err := k.Receive(p.parent, pr2, p2.cs); err == nil || !strings.Contains(err.Error(), "another run") {
+	if _, _, err := k.Receive(p.parent, pr2, p2.cs, nil); err == nil || !strings.Contains(err.Error(), "another run") {
 		t.Errorf("another run: %v", err)
 	}
-	if _, _, err := p.keys[1].Receive(p.parent, pr2, p2.cs); err != nil {
+	if _, _, err := p.keys[1].Receive(p.parent, pr2, p2.cs, nil); err != nil {
 		t.Errorf("an unused key: %v", err)
 	}
 }

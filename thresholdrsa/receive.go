@@ -41,12 +41,16 @@ func newAck(identity ed25519.PrivateKey, proposal, record [32]byte, index int) *
 	return &Ack{proposal, record, index, ed25519.Sign(identity, ackSigned(proposal, record, index))}
 }
 
-// ReceiveOptions are for a holder that has acknowledged another successor of its
-// record already. It acknowledges a second one only when the first can't be
-// committed any more.
+// ReceiveOptions are for a receiver that has acknowledged another successor of the
+// record already, or refused the run. It acknowledges a second one only when the
+// first can't be committed any more, or the second has been.
 type ReceiveOptions struct {
 	// Refusals of the runs it acknowledged; L'-Q+1 of one run show that it is dead.
 	Refusals []*Refusal
+	// Certificate of the record that the contributions lead to, with the options to
+	// verify it by: what is committed settles which successor holds.
+	Certificate *Certificate
+	Commit      *CommitOptions
 	// InsecureSecond acknowledges all the same. If the first successor is committed
 	// elsewhere too the key may fall apart into two sharings.
 	InsecureSecond bool
@@ -88,7 +92,11 @@ func (s *KeyShare) Receive(key *ReceiverKey, pr *Proposal, contributions []*Cont
 	} else {
 		return nil, fmt.Errorf("thresholdrsa: the receiver key of %q is needed", s.Name())
 	}
-	if slices.Contains(s.refused, pl.id) {
+	committed, err := opts.committed(s.key)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(s.refused, pl.id) && committed == nil {
 		return nil, errors.New("thresholdrsa: this holder has refused the run")
 	}
 	next, ack, err := in.receive(contributions)
@@ -108,7 +116,11 @@ func (s *KeyShare) Receive(key *ReceiverKey, pr *Proposal, contributions []*Cont
 			next.Wipe() // received again
 			return ack, nil
 		}
+		if committed.Equal(next.key) {
+			continue
+		}
 		if err := q.superseded(opts); err != nil {
+			next.Wipe()
 			return nil, err
 		}
 	}
@@ -117,6 +129,14 @@ func (s *KeyShare) Receive(key *ReceiverKey, pr *Proposal, contributions []*Cont
 	}
 	s.pending = append(s.pending, next)
 	return ack, nil
+}
+
+// committed returns the record that the options' certificate is for, or nil.
+func (o *ReceiveOptions) committed(parent *PublicKey) (*PublicKey, error) {
+	if o == nil || o.Certificate == nil {
+		return nil, nil
+	}
+	return o.Certificate.Verify(parent, o.Commit)
 }
 
 // superseded returns nil if the run of the pending share q can't be committed:
@@ -145,7 +165,7 @@ func (q *KeyShare) superseded(opts *ReceiveOptions) error {
 // is the record that the ceremony succeeds, from a source that is trusted. The key
 // remembers what it acknowledged or refused: store it with the share, before
 // the Ack or the Refusal is sent.
-func (k *ReceiverKey) Receive(parent *PublicKey, pr *Proposal, contributions []*Contribution) (*KeyShare, *Ack, error) {
+func (k *ReceiverKey) Receive(parent *PublicKey, pr *Proposal, contributions []*Contribution, opts *ReceiveOptions) (*KeyShare, *Ack, error) {
 	pl, err := pr.plan(parent)
 	if err != nil {
 		return nil, nil, err
@@ -161,7 +181,11 @@ func (k *ReceiverKey) Receive(parent *PublicKey, pr *Proposal, contributions []*
 	if err := in.use(k); err != nil {
 		return nil, nil, err
 	}
-	if k.refused {
+	committed, err := opts.committed(parent)
+	if err != nil {
+		return nil, nil, err
+	}
+	if k.refused && committed == nil {
 		return nil, nil, errors.New("thresholdrsa: this receiver has refused the run")
 	}
 	s, ack, err := in.receive(contributions)
@@ -172,7 +196,7 @@ func (k *ReceiverKey) Receive(parent *PublicKey, pr *Proposal, contributions []*
 	if err != nil {
 		return nil, nil, err
 	}
-	if k.record != [32]byte{} && k.record != s.key.id {
+	if k.record != [32]byte{} && k.record != s.key.id && !committed.Equal(s.key) {
 		s.Wipe()
 		return nil, nil, errors.New("thresholdrsa: this receiver has acknowledged another record of the run: a contributor sent two versions")
 	}

@@ -132,7 +132,7 @@ func (p *PublicKey) Holders() []Holder { return append([]Holder(nil), p.holders.
 func (p *PublicKey) ShareBits() int { return p.smax.BitLen() }
 
 // Equal reports whether x is the same record.
-func (p *PublicKey) Equal(x *PublicKey) bool { return x != nil && p.id == x.id }
+func (p *PublicKey) Equal(x *PublicKey) bool { return p != nil && x != nil && p.id == x.id }
 
 // holderName returns the name of holder i, or "" if there is none.
 func (p *PublicKey) holderName(i int) string {
