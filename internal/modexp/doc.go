@@ -3,4 +3,26 @@
 
 // Package modexp computes powers modulo odd numbers of up to 16384 bits: in
 // constant time for secret exponents, and faster for public ones.
+//
+// Residues are kept in Montgomery form (Montgomery 1985, "Modular Multiplication
+// Without Trial Division") and always fully reduced. [Modulus.Exp] takes a fixed
+// window, [Table] a Lim-Lee comb, and both read whole tables under a mask.
+// [Modulus.MultiExpVarTime] is Straus's method. Exponents and other integers
+// that are secret are of type [Nat]; those of type big.Int are public.
+//
+// What has no VarTime in its name takes a time, and touches addresses, that
+// depend on the widths of its operands and on the bit length of the modulus, not
+// on values: the value of the modulus may be secret too. The exceptions are
+// errors, for which the verdict shows, [FermatBase2] and [PowTwoMod]. The tests
+// check that with valgrind.
+//
+// The kernel is four functions on slices of limbs: a product, a square, a
+// Montgomery reduction and the reading of a table, with a doubling besides. On
+// amd64 with ADX, BMI2 and AVX2 they are assembly, written by tools/modexpgen;
+// elsewhere, and with UNDERSIGN_MODEXP=generic in the environment, they are the
+// Go functions of kernel_generic.go, which are about half as fast. There,
+// powers with one base and a public exponent are left to math/big, whose product
+// is assembly on many architectures. Not so for secrets; filippo.io/bigmod has
+// assembly for 1024, 1536 and 2048 bits on arm64, ppc64le and others that would
+// beat the generic kernel at those sizes alone.
 package modexp

@@ -68,9 +68,15 @@ func fixedWindow(bits int) int {
 
 // ExpVarTime sets z = x^e for a public e >= 0; it panics if e is negative.
 func (m *Modulus) ExpVarTime(z, x *Element, e *big.Int) {
-	if err := m.MultiExpVarTime(z, []*Element{x}, []*big.Int{e}); err != nil {
-		panic(err)
+	if e.Sign() < 0 {
+		panic(errNegative)
 	}
+	if !fast() {
+		v := new(big.Int).Exp(m.BigVarTime(x), e, m.Big())
+		m.toMont(z.l, natFromBig(v, len(z.l)))
+		return
+	}
+	m.straus(z, []*Element{x}, []*big.Int{e})
 }
 
 // InverseVarTime sets z = 1/x. It is an error if gcd(x, n) != 1.

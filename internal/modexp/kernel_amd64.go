@@ -16,6 +16,9 @@ var haveADX = cpu.X86.HasADX && cpu.X86.HasBMI2 && cpu.X86.HasAVX2
 // useADX selects the assembly kernel. UNDERSIGN_MODEXP=generic turns it off.
 var useADX = haveADX && os.Getenv("UNDERSIGN_MODEXP") != "generic"
 
+// fast reports whether the kernel is faster than math/big.
+func fast() bool { return useADX }
+
 func mulLimbs(t, x, y []uint64) {
 	l := len(x)
 	if !useADX {

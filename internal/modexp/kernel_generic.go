@@ -15,12 +15,17 @@ const chunk = 8
 // addMul sets z += x·y and returns the carry limb. len(x) >= len(z).
 func addMul(z, x []uint64, y uint64) (c uint64) {
 	x = x[:len(z)]
-	for len(z) >= 4 && len(x) >= 4 {
-		z[0], c = mulAdd(x[0], y, z[0], c)
-		z[1], c = mulAdd(x[1], y, z[1], c)
-		z[2], c = mulAdd(x[2], y, z[2], c)
-		z[3], c = mulAdd(x[3], y, z[3], c)
-		z, x = z[4:], x[4:]
+	for len(z) >= 8 && len(x) >= 8 {
+		a, b := (*[8]uint64)(z), (*[8]uint64)(x)
+		a[0], c = mulAdd(b[0], y, a[0], c)
+		a[1], c = mulAdd(b[1], y, a[1], c)
+		a[2], c = mulAdd(b[2], y, a[2], c)
+		a[3], c = mulAdd(b[3], y, a[3], c)
+		a[4], c = mulAdd(b[4], y, a[4], c)
+		a[5], c = mulAdd(b[5], y, a[5], c)
+		a[6], c = mulAdd(b[6], y, a[6], c)
+		a[7], c = mulAdd(b[7], y, a[7], c)
+		z, x = z[8:], x[8:]
 	}
 	for i := range z {
 		z[i], c = mulAdd(x[i], y, z[i], c)
@@ -30,12 +35,13 @@ func addMul(z, x []uint64, y uint64) (c uint64) {
 
 // mulAdd returns x·y + a + b, which always fits two limbs.
 func mulAdd(x, y, a, b uint64) (lo, hi uint64) {
+	// In this form the carries stay in the flag.
 	hi, lo = bits.Mul64(x, y)
-	var c uint64
-	lo, c = bits.Add64(lo, a, 0)
-	hi += c
+	lo, c := bits.Add64(lo, a, 0)
+	hi, _ = bits.Add64(hi, 0, c)
 	lo, c = bits.Add64(lo, b, 0)
-	return lo, hi + c
+	hi, _ = bits.Add64(hi, 0, c)
+	return lo, hi
 }
 
 // mulGeneric sets t = x·y, with len(t) = 2·len(x).

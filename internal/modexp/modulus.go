@@ -211,6 +211,13 @@ func setBig(z []uint64, x *big.Int) {
 	}
 }
 
+// natFromBig returns x >= 0 in l limbs, which must suffice.
+func natFromBig(x *big.Int, l int) Nat {
+	z := make(Nat, l)
+	setBig(z, x)
+	return z
+}
+
 func toBig(x []uint64) *big.Int {
 	b := make([]byte, 8*len(x))
 	Nat(x).fill(b)

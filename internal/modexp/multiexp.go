@@ -15,11 +15,18 @@ func (m *Modulus) MultiExpVarTime(z *Element, xs []*Element, es []*big.Int) erro
 	if len(xs) != len(es) {
 		return errLengths
 	}
-	top := 0
 	for _, e := range es {
 		if e == nil || e.Sign() < 0 {
 			return errNegative
 		}
+	}
+	m.straus(z, xs, es)
+	return nil
+}
+
+func (m *Modulus) straus(z *Element, xs []*Element, es []*big.Int) {
+	top := 0
+	for _, e := range es {
 		top = max(top, e.BitLen())
 	}
 	l := len(m.n)
@@ -71,7 +78,6 @@ func (m *Modulus) MultiExpVarTime(z *Element, xs []*Element, es []*big.Int) erro
 		copy(acc, m.one)
 	}
 	copy(z.l, acc)
-	return nil
 }
 
 // factor is the power 2i+1 of a base.
