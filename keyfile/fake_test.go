@@ -70,13 +70,3 @@ func TestMain(m *testing.M) {
 
 // aliceKey opens the golden files and is of no other use.
 const aliceKey = "AGE-SECRET-KEY-1NZYRSCAHDZGCPZN4EGF04GH9FASYZVPED0X9KFPV6FLRVNLV3ZXQSEFNHT"
-
-// textPublic is the PEM of a fakePublic with n zero bytes after the header.
-func textPublic(t *testing.T, n int, comments ...string) string {
-	t.Helper()
-	b, err := Encode(&fakePublic{make([]byte, n)}, comments...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
