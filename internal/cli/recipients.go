@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"filippo.io/age"
 	"github.com/spf13/cobra"
@@ -35,40 +37,52 @@ type holder struct {
 // readHolders reads the recipients files. A holder is called as its file is,
 // without the extension, unless names are given.
 func (e *env) readHolders(ctx context.Context, f holderFlags) ([]holder, error) {
-	if len(f.names) > 0 && len(f.names) != len(f.to) {
-		return nil, failf(ExitUsage, "", "--names has %d names, and --to %d files", len(f.names), len(f.to))
+	names := f.names
+	if len(names) == 0 {
+		for _, file := range f.to {
+			names = append(names, holderName(file))
+		}
 	}
-	var holders []holder
-	index := map[string]int{} // by lower-case name: file systems may fold case
-	keys := map[string]int{}
+	if len(names) != len(f.to) {
+		return nil, failf(ExitUsage, "", "--names has %d names, and --to %d files", len(names), len(f.to))
+	}
+	holders, err := namedHolders(names)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]int{}
 	for i, file := range f.to {
-		h := holder{name: holderName(file)}
-		if len(f.names) > 0 {
-			h.name = f.names[i]
-		}
-		if err := checkHolderName(h.name); err != nil {
-			return nil, err
-		}
-		if j, ok := index[strings.ToLower(h.name)]; ok {
-			return nil, failf(ExitUsage, "give other names with --names", "holders %d and %d are both called %s", j+1, i+1, h.name)
-		}
-		index[strings.ToLower(h.name)] = i
-		var err error
-		if h.to, err = e.readRecipients(ctx, file); err != nil {
+		if holders[i].to, err = e.readRecipients(ctx, file); err != nil {
 			return nil, err
 		}
 		// One key for two holders makes one person of them.
-		for _, r := range h.to {
+		for _, r := range holders[i].to {
 			s, ok := r.(fmt.Stringer)
 			if !ok {
 				continue
 			}
-			if j, ok := keys[s.String()]; ok && j != i {
-				return nil, failf(ExitUsage, "", "holders %d and %d have the same recipient, %s", j+1, i+1, s)
+			if j, ok := seen[s.String()]; ok && j != i {
+				return nil, failf(ExitUsage, "", "%s and %s have the same recipient, %s", names[j], names[i], s)
 			}
-			keys[s.String()] = i
+			seen[s.String()] = i
 		}
-		holders = append(holders, h)
+	}
+	return holders, nil
+}
+
+// namedHolders returns holders of different names.
+func namedHolders(names []string) ([]holder, error) {
+	var holders []holder
+	seen := map[string]int{} // in lower case: file systems may fold it
+	for i, name := range names {
+		if err := checkHolderName(name); err != nil {
+			return nil, err
+		}
+		if j, ok := seen[strings.ToLower(name)]; ok {
+			return nil, failf(ExitUsage, "give other names with --names", "holders %d and %d are both called %s", j+1, i+1, name)
+		}
+		seen[strings.ToLower(name)] = i
+		holders = append(holders, holder{name: name})
 	}
 	return holders, nil
 }
@@ -99,9 +113,9 @@ func holderName(file string) string {
 // checkHolderName refuses names that can't be part of a file name everywhere.
 // thresholdrsa has rules of its own on top.
 func checkHolderName(name string) error {
-	ok := name != "" && name[0] != '.' && name[0] != '-' && len(name) <= 64 &&
+	ok := name != "" && name[0] != '.' && name[0] != '-' && len(name) <= 64 && utf8.ValidString(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool {
-			return r < 0x20 || r == 0x7f || strings.ContainsRune(`/\:*?"<>|,`, r)
+			return !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|,`, r)
 		})
 	if !ok {
 		return failf(ExitUsage, "give other names with --names", "%q can't be a holder's name", name)

@@ -8,11 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"filippo.io/age"
+	"filippo.io/age/armor"
 	"filippo.io/age/plugin"
 	"github.com/spf13/cobra"
 
@@ -224,6 +227,54 @@ func (o *opener) openError(path string, err error) error {
 		return withHint(err, "a secret is an age file; see \"undersign inspect\"")
 	}
 	return err
+}
+
+// isAge reports whether data is an age file, armoured or binary.
+func isAge(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("age-encryption.org/")) || bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte(armor.Header))
+}
+
+// decrypt returns what is in an age file that isn't ours. The caller wipes it.
+func (o *opener) decrypt(path string, data []byte) ([]byte, error) {
+	var r io.Reader = bytes.NewReader(data)
+	if !bytes.HasPrefix(data, []byte("age-encryption.org/")) {
+		r = armor.NewReader(r)
+	}
+	ids := append(slices.Clone(o.identities), keyfile.PassphraseIdentity(func() ([]byte, error) {
+		return o.passphrase(inputName(path))
+	}))
+	plain, err := age.Decrypt(r, ids...)
+	var none *age.NoIdentityMatchError
+	if errors.As(err, &none) {
+		err = keyfile.ErrNoIdentity
+		if slices.Contains(none.StanzaTypes, "scrypt") {
+			err = keyfile.ErrPassphrase
+		}
+	}
+	if err != nil {
+		return nil, o.openError(path, err)
+	}
+	out := make([]byte, 0, len(data)) // longer than the plaintext: no copies are left behind
+	for {
+		n, err := plain.Read(out[len(out):cap(out)])
+		out = out[:len(out)+n]
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			clear(out)
+			return nil, fileError(path, fmt.Errorf("age file is damaged or truncated: %w", err))
+		}
+	}
+}
+
+// readSecretInput reads a file that may be an age file. The caller wipes it.
+func (o *opener) readSecretInput(path string) ([]byte, error) {
+	data, err := o.e.readInput(o.ctx, path, maxObject)
+	if err != nil || !isAge(data) {
+		return data, err
+	}
+	return o.decrypt(path, data)
 }
 
 // openShare opens a key share.

@@ -23,6 +23,16 @@ A dealer makes the shares (keygen, deal, import). To sign, somebody makes a
 request, K holders answer with signature shares (sign), and anybody combines
 them.`,
 		// One line a command, in the order in which help lists them.
+		newThresholdKeygenCmd(e),
+		newThresholdDealCmd(e),
+		newThresholdImportCmd(e),
+		newThresholdVerifyCeremonyCmd(e),
+		newThresholdRequestCmd(e),
+		newThresholdSignCmd(e),
+		newThresholdVerifyShareCmd(e),
+		newThresholdCombineCmd(e),
+		newRefreshCmd(e),
+		newReshareCmd(e),
 	)
 	c.Example = `  undersign threshold keygen -k 2 --to alice.txt,bob.txt,carol.txt -o key
   undersign threshold request FILE --key key/threshold.pub
@@ -74,10 +84,18 @@ func (e *env) readPublicKey(ctx context.Context, file string) (*thresholdrsa.Pub
 // readRequest reads a request to sign, and checks that it is for p unless p is nil.
 func (e *env) readRequest(ctx context.Context, file string, p *thresholdrsa.PublicKey) (*thresholdrsa.Request, error) {
 	r, err := readObject[*thresholdrsa.Request](ctx, e, file)
-	if err != nil || p == nil || r.KeyID() == p.ID() {
+	if err != nil || p == nil {
 		return r, err
 	}
-	return nil, fileError(file, &thresholdrsa.KeyError{
+	return r, checkRequestKey(file, r, p)
+}
+
+// checkRequestKey checks that a request, which came from file, is for p.
+func checkRequestKey(file string, r *thresholdrsa.Request, p *thresholdrsa.PublicKey) error {
+	if r.KeyID() == p.ID() {
+		return nil
+	}
+	return fileError(file, &thresholdrsa.KeyError{
 		What: "request", Got: r.KeyID(), Want: p.ID(), GotEpoch: r.Epoch(), WantEpoch: p.Epoch(),
 	})
 }
