@@ -231,16 +231,16 @@ func (p *PublicKey) check() error {
 	case FormInteger:
 		delta := factorial(p.l)
 		if p.gamma.Sign() <= 0 || new(big.Int).Mod(p.gamma, delta.Mul(delta, delta)).Sign() != 0 {
-			return errors.New("Gamma isn't a multiple of Delta^2")
+			return errors.New("the parameter Gamma isn't a multiple of Delta^2")
 		}
 		if p.ubound.Sign() <= 0 {
-			return errors.New("U isn't positive")
+			return errors.New("the bound U isn't positive")
 		}
 	default:
 		return fmt.Errorf("unknown %v", p.form)
 	}
 	if new(big.Int).Mod(p.gamma, big.NewInt(int64(p.e))).Sign() == 0 {
-		return errors.New("Gamma isn't prime to the public exponent")
+		return errors.New("the parameter Gamma isn't prime to the public exponent")
 	}
 	if p.root.Sign() == 0 {
 		p.v = deriveV(p.n)

@@ -22,10 +22,10 @@ func newDemoCmd(e *env) *cobra.Command {
 		Short: "Show what undersign does, on real files",
 		Long: `Show what undersign does, on real files.
 
-threshold, the default, makes an RSA key that nobody holds: three of five people
-sign a file and a certificate, two are refused, and a forged share is refused with
-its holder named. OpenSSL checks the results, or Go's crypto/x509 where there is
-no OpenSSL. All files stay in a folder for you to look into.`,
+threshold, the default, makes an RSA key that nobody holds: three of five
+people sign a file and a certificate, two are refused, and a forged share is
+refused with its holder named. OpenSSL checks the results, or Go's crypto/x509
+where there is no OpenSSL. All files stay in a folder for you to look into.`,
 		Example: `  undersign demo --file README.md
   undersign demo threshold --keep ./demo`,
 		Args:      nargs(0, 1, "one demo"),
