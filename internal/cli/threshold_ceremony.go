@@ -254,15 +254,15 @@ type proposalInfo struct {
 	Kind             string         `json:"kind"`
 	Key              string         `json:"key"`
 	Epoch            uint64         `json:"epoch"` // the new one
-	OldThreshold     int            `json:"oldThreshold"`
-	OldHolders       int            `json:"oldHolders"`
+	OldThreshold     int            `json:"old_threshold"`
+	OldHolders       int            `json:"old_holders"`
 	Threshold        int            `json:"threshold"`
 	Contributors     []party        `json:"contributors"`
 	Receivers        []receiverInfo `json:"receivers"`
 	Acknowledgements int            `json:"acknowledgements"` // that commit it
 }
 
-const proposalFields = "proposal, fingerprint, kind, key, epoch, oldThreshold, oldHolders, threshold,\n  contributors (index, name), receivers (index, name, card, holder), acknowledgements"
+const proposalFields = "proposal, fingerprint, kind, key, epoch, old_threshold, old_holders, threshold,\n  contributors [index, name], receivers [index, name, card, holder], acknowledgements"
 
 type receiverInfo struct {
 	party

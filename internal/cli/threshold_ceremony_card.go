@@ -61,7 +61,7 @@ holder who has lost its share.`
 	c.Flags().StringVar(&f.to, "to", "", "encrypt the card's key to the age recipients `FILE`\n(default: to the identity or passphrase that opens the share)")
 	addOutFlag(c, &f.out, "NAME.card; the key goes to NAME.card.key")
 	addForceFlag(c, &f.force)
-	return describe(c, "card, cardKey, name, fingerprint")
+	return describe(c, "card, card_key, name, fingerprint")
 }
 
 func (k *ceremony) card(ctx context.Context, f cardFlags) error {
@@ -134,7 +134,7 @@ func (k *ceremony) card(ctx context.Context, f cardFlags) error {
 	}
 	type result struct {
 		Card        string `json:"card"`
-		CardKey     string `json:"cardKey"`
+		CardKey     string `json:"card_key"`
 		Name        string `json:"name"`
 		Fingerprint string `json:"fingerprint"`
 	}

@@ -50,7 +50,7 @@ may be left to sign, and the old shares are gone by then.`,
 	addOutFlag(c, &f.out, "certificate.txt")
 	c.Flags().StringVar(&f.pubOut, "pub-out", "", "write the new public key to `FILE` (default: as --key, with .epochN)")
 	addForceFlag(c, &f.force)
-	describe(c, "certificate, publicKey, epoch, fingerprint, threshold, holders,\n  acknowledged (index, name), missing (index, name)", ExitInvalid, ExitQuorum)
+	describe(c, "certificate, public_key, epoch, fingerprint, threshold, holders,\n  acknowledged [index, name], missing [index, name]", ExitInvalid, ExitQuorum)
 	describeExit(c, ExitInvalid, "a contribution or acknowledgement is wrong")
 	describeExit(c, ExitQuorum, "contributions or acknowledgements are missing")
 	return c
@@ -114,7 +114,7 @@ func (k *ceremony) commit(ctx context.Context, f commitFlags, args []string) err
 	}
 	type result struct {
 		Certificate  string  `json:"certificate"`
-		PublicKey    string  `json:"publicKey"`
+		PublicKey    string  `json:"public_key"`
 		Epoch        uint64  `json:"epoch"`
 		Fingerprint  string  `json:"fingerprint"`
 		Threshold    int     `json:"threshold"`

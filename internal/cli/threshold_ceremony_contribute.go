@@ -43,7 +43,7 @@ it. Where the file exists, none is made.`,
 	c.MarkFlagRequired("share")
 	addSecretFlags(c, &f.secretFlags)
 	addOutFlag(c, &f.out, "proposal.NAME.contribution")
-	return describe(c, "contribution, contributor (index, name), proposal, epoch")
+	return describe(c, "contribution, contributor [index, name], proposal, epoch")
 }
 
 func (k *ceremony) contribute(ctx context.Context, f contributeFlags, proposal string) error {

@@ -53,7 +53,7 @@ the old public key, from a source that is trusted.`,
 	addSecretFlags(c, &f.secretFlags)
 	addWriteBackFlag(c, &f.to)
 	addInsecureQuorumFlag(c, &f.quorum)
-	describe(c, "share, index, name, epoch, fingerprint, erased (files)", ExitInvalid, ExitQuorum)
+	describe(c, "share, index, name, epoch, fingerprint, erased [files]", ExitInvalid, ExitQuorum)
 	describeExit(c, ExitInvalid, "the certificate is wrong")
 	describeExit(c, ExitQuorum, "the certificate has too few acknowledgements")
 	return c

@@ -32,7 +32,7 @@ The status is 0 whatever the verdict.`,
 		RunE:    func(c *cobra.Command, args []string) error { return k.judge(c.Context(), key, args) },
 	}
 	addKeyFlag(c, &key)
-	describe(c, "verdict (undecided, contributor or receiver), contributor (index, name),\n  receiver (index, name), reason", ExitInvalid)
+	describe(c, "verdict (undecided, contributor, receiver), contributor [index, name],\n  receiver [index, name], reason", ExitInvalid)
 	describeExit(c, ExitInvalid, "the refusal or the contribution isn't evidence: whose it is can't be told")
 	return c
 }

@@ -40,7 +40,7 @@ The RSA key is the same in all epochs; what changes is who holds shares of it.`,
 	addInsecureQuorumFlag(c, &f.quorum)
 	addOutFlag(c, &f.out, "no file is written")
 	addForceFlag(c, &f.force)
-	describe(c, "publicKey, epoch, fingerprint, threshold, holders (index, name), certificates", ExitInvalid, ExitQuorum)
+	describe(c, "public_key, epoch, fingerprint, threshold, holders [index, name], certificates", ExitInvalid, ExitQuorum)
 	describeExit(c, ExitInvalid, "a certificate is wrong")
 	describeExit(c, ExitQuorum, "a certificate has too few acknowledgements")
 	return c
@@ -76,7 +76,7 @@ func (k *ceremony) verifyChain(ctx context.Context, f verifyChainFlags, args []s
 		}
 	}
 	type result struct {
-		PublicKey    string  `json:"publicKey"`
+		PublicKey    string  `json:"public_key"`
 		Epoch        uint64  `json:"epoch"`
 		Fingerprint  string  `json:"fingerprint"`
 		Threshold    int     `json:"threshold"`
