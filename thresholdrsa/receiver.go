@@ -214,10 +214,11 @@ func (k *ReceiverKey) Equal(x *ReceiverKey) bool {
 
 func (k *ReceiverKey) encode() []byte {
 	var e wire.Encoder
+	e.Grow(len(k.name) + 32*8)
 	e.U8(version)
 	e.U8(suite)
 	e.Bytes([]byte(k.name))
-	e.Fixed(k.identity.Seed())
+	putSecret(&e, k.identity.Seed())
 	e.Fixed(k.run)
 	e.Fixed(k.next)
 	e.Fixed(k.proposal[:])

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -248,8 +249,10 @@ func (p *PublicKey) check() error {
 		if p.root.Sign() < 0 || p.root.Cmp(p.n) >= 0 {
 			return errors.New("root of v out of range")
 		}
-		p.v = new(big.Int).Mul(p.root, p.root)
-		p.v.Mod(p.v, p.n)
+		p.v = mulMod(p.root, p.root, p.n)
+		if p.v.Cmp(deriveV(p.n)) == 0 {
+			return errors.New("a root of the derived v, which needs none")
+		}
 	}
 	// gcd(v(v-1), n) = 1, and every v_i is a unit: one gcd of the product.
 	prod := new(big.Int).Sub(p.v, one)
@@ -293,15 +296,15 @@ func checkHolders(holders []Holder) error {
 }
 
 func checkName(name string) error {
-	if name == "" || len(name) > maxNameBytes || !utf8.ValidString(name) {
-		return fmt.Errorf("name %q isn't UTF-8 of 1 to %d bytes", name, maxNameBytes)
-	}
-	for _, r := range name {
-		if !unicode.IsPrint(r) {
-			return fmt.Errorf("name %q has a character that can't be printed", name)
-		}
+	if name == "" || len(name) > maxNameBytes || !printable(name) {
+		return fmt.Errorf("name %q isn't printable UTF-8 of 1 to %d bytes", name, maxNameBytes)
 	}
 	return nil
+}
+
+// printable reports whether s is UTF-8 without control characters and the like.
+func printable(s string) bool {
+	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
 func (p *PublicKey) encode() []byte {

@@ -8,6 +8,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/undersign/undersign/internal/wire"
 )
@@ -45,7 +46,7 @@ func (f *Refusal) Equal(x *Refusal) bool { return x != nil && bytes.Equal(f.enco
 func (pl *plan) refuse(identity ed25519.PrivateKey, j int, e *CeremonyError, opening []byte) *Refusal {
 	f := &Refusal{proposal: pl.id, index: j, contributor: e.Index, reason: e.Reason, opening: opening}
 	if len(f.reason) > maxReason {
-		f.reason = f.reason[:maxReason]
+		f.reason = strings.ToValidUTF8(f.reason[:maxReason], "")
 	}
 	f.sig = ed25519.Sign(identity, f.signed())
 	return f
@@ -162,6 +163,9 @@ func (f *Refusal) UnmarshalBinary(data []byte) error {
 	q.index = int(d.U8("index"))
 	q.contributor = int(d.U8("contributor"))
 	q.reason = string(d.Bytes("reason", maxReason))
+	if !printable(q.reason) {
+		d.Fail("reason", "has a character that can't be printed")
+	}
 	q.opening = d.Bytes("opening", maxIntBytes+openingSaltSize)
 	q.sig = d.Fixed("signature", ed25519.SignatureSize)
 	if err := d.Finish(); err != nil {

@@ -111,7 +111,15 @@ func (s *KeyShare) Check() error {
 }
 
 func (s *KeyShare) encode() []byte {
+	pending := make([][]byte, len(s.pending))
+	size := len(s.key.encoding) + s.key.shareSize() + 32*(len(s.refused)+8)
+	for i, q := range s.pending {
+		pending[i] = q.encode()
+		defer clear(pending[i])
+		size += 4 + len(pending[i])
+	}
 	var e wire.Encoder
+	e.Grow(size)
 	e.U8(version)
 	e.U8(suite)
 	var flags uint8
@@ -121,16 +129,16 @@ func (s *KeyShare) encode() []byte {
 	e.U8(flags)
 	e.U8(uint8(s.index))
 	e.Bytes(s.key.encoding)
-	e.Fixed(fill(s.s, s.key.shareSize()))
+	putSecret(&e, fill(s.s, s.key.shareSize()))
 	e.Fixed(s.seed[:])
-	e.Fixed(s.identity.Seed())
+	putSecret(&e, s.identity.Seed())
 	e.Bytes(s.decryption)
 	if s.provisional {
 		e.Fixed(s.proposal[:])
 	}
-	e.U8(uint8(len(s.pending)))
-	for _, q := range s.pending {
-		e.Bytes(q.encode())
+	e.U8(uint8(len(pending)))
+	for _, q := range pending {
+		e.Bytes(q)
 	}
 	e.U8(uint8(len(s.refused)))
 	for _, id := range s.refused {
@@ -139,7 +147,13 @@ func (s *KeyShare) encode() []byte {
 	return e.Data()
 }
 
-// MarshalBinary returns the canonical encoding, which is secret. The error is always nil.
+// putSecret appends b and clears it.
+func putSecret(e *wire.Encoder, b []byte) {
+	e.Fixed(b)
+	clear(b)
+}
+
+// MarshalBinary returns the canonical encoding, which is secret; clear it after use.
 func (s *KeyShare) MarshalBinary() ([]byte, error) {
 	if s.index == 0 {
 		return nil, errors.New("thresholdrsa: the share has been wiped")

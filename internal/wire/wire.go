@@ -14,6 +14,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/big"
+	"slices"
 )
 
 // An Encoder appends fields to a buffer. The zero value is ready to use.
@@ -23,6 +24,10 @@ type Encoder struct {
 
 // Data returns the encoding so far.
 func (e *Encoder) Data() []byte { return e.b }
+
+// Grow makes room for n more bytes, so that they are appended without leaving a
+// copy of what is there behind. An encoder of secrets calls it first.
+func (e *Encoder) Grow(n int) { e.b = slices.Grow(e.b, n) }
 
 // U8 appends one byte.
 func (e *Encoder) U8(v uint8) { e.b = append(e.b, v) }
