@@ -7,8 +7,8 @@
 // Residues are kept in Montgomery form (Montgomery 1985, "Modular Multiplication
 // Without Trial Division") and always fully reduced. [Modulus.Exp] takes a fixed
 // window, [Table] a Lim-Lee comb, and both read whole tables under a mask.
-// [Modulus.MultiExpVarTime] is Straus's method. Exponents and other integers
-// that are secret are of type [Nat]; those of type big.Int are public.
+// [Modulus.MultiExpVarTime] is Straus's method. Secret exponents and secret
+// integers are of type [Nat]; a big.Int is public, but for the modulus itself.
 //
 // What has no VarTime in its name takes a time, and touches addresses, that
 // depend on the widths of its operands and on the bit length of the modulus, not
@@ -16,9 +16,8 @@
 // errors, for which the verdict shows, [FermatBase2] and [PowTwoMod]. The tests
 // check that with valgrind.
 //
-// The kernel is four functions on slices of limbs: a product, a square, a
-// Montgomery reduction and the reading of a table, with a doubling besides. On
-// amd64 with ADX, BMI2 and AVX2 they are assembly, written by tools/modexpgen;
+// The kernel is five functions on slices of limbs: a product, a square, a
+// Montgomery reduction, a doubling and the reading of a table. On amd64 with ADX, BMI2 and AVX2 they are assembly, written by tools/modexpgen;
 // elsewhere, and with UNDERSIGN_MODEXP=generic in the environment, they are the
 // Go functions of kernel_generic.go, which are about half as fast. There,
 // powers with one base and a public exponent are left to math/big, whose product

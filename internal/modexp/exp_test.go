@@ -18,8 +18,8 @@ func testExp(t *testing.T) {
 			for _, n := range testModuli(r, bits) {
 				x := randBelow(r, n)
 				sizes := []int{0, 1, 2, 63, 64, 65, 130, 200, 300}
-				if bits >= 2049 && !long() {
-					sizes = []int{70}
+				if bits >= 1536 && !long() {
+					sizes = []int{130}
 				}
 				for _, eb := range sizes {
 					testPowers(t, n, x, randBits(r, eb), 300)
