@@ -720,7 +720,6 @@ double:
 	MOVQ  (SI), DX
 	MULXQ DX, AX, BX
 	ADDQ  CX, AX
-	ADCQ  $0x00, BX
 	XORQ  BP, BP
 	MOVQ  (DI), R8
 	MOVQ  8(DI), R9

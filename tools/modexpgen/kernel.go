@@ -186,9 +186,9 @@ func sqr(c *Context) {
 		c.MOVQ(at(x, k), RDX)
 		c.MULXQ(RDX, lo, hi)
 		if k == 0 {
-			// Both carries of the eight before. A square leaves room for them.
+			// Both carries of the eight before, at most 2. Squares are 0 or 1
+			// mod 4, so the low limb has room for them.
 			c.ADDQ(RCX, lo)
-			c.ADCQ(U8(0), hi)
 			c.XORQ(zero, zero)
 		}
 		c.MOVQ(at(z, 2*k), a)
