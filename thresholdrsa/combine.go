@@ -25,16 +25,21 @@ func (p *PublicKey) Combine(r *Request, shares ...*SignatureShare) (sig []byte, 
 	id := r.ID()
 	var usable []*SignatureShare
 	first := map[int]*SignatureShare{} // by holder
+	seen := map[string]bool{}          // encodings
 	for _, s := range shares {
 		if e := p.checkShare(id, s); e != nil {
 			bad = append(bad, e)
 			continue
 		}
-		if o := first[s.index]; o == nil {
-			first[s.index] = s
-		} else if string(o.x) == string(s.x) {
+		// One with another proof stays: somebody may have spoilt the first on its way.
+		if b := string(s.encode()); seen[b] {
 			bad = append(bad, p.refuse(s, "given twice"))
 			continue
+		} else {
+			seen[b] = true
+		}
+		if first[s.index] == nil {
+			first[s.index] = s
 		}
 		usable = append(usable, s)
 	}
@@ -67,6 +72,8 @@ func (p *PublicKey) Combine(r *Request, shares ...*SignatureShare) (sig []byte, 
 		} else if !taken[s.index] {
 			taken[s.index] = true
 			quorum = append(quorum, s)
+		} else {
+			bad = append(bad, p.refuse(s, "a second share of this holder, not needed"))
 		}
 	}
 	if len(quorum) < p.k {
