@@ -147,7 +147,7 @@ type plan struct {
 
 // plan checks a proposal against the parent record.
 func (pr *Proposal) plan(p *PublicKey) (*plan, error) {
-	if pr.parent != p.id {
+	if pr.parent != p.id || pr.epoch != p.epoch {
 		return nil, &KeyError{"proposal", pr.parent, p.id, pr.epoch, p.epoch}
 	}
 	pl, err := pr.newPlan(p)

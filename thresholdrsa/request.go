@@ -198,7 +198,7 @@ func (r *Request) Verify(pub *rsa.PublicKey, sig []byte) error {
 
 // representative returns x = OS2IP(EM), 0 < x < n and prime to n.
 func (r *Request) representative(p *PublicKey) (*big.Int, error) {
-	if r.keyID != p.id {
+	if r.keyID != p.id || r.epoch != p.epoch {
 		return nil, &KeyError{"request", r.keyID, p.id, r.epoch, p.epoch}
 	}
 	var em []byte
