@@ -126,6 +126,10 @@ func halves(priv *rsa.PrivateKey) (p1, q1 *big.Int, err error) {
 			return nil, nil, fmt.Errorf("thresholdrsa: %w", err)
 		}
 	}
+	// Validate doesn't look at this. Baillie-PSW is enough: with (p-1)/2 prime it is a proof (Pocklington).
+	if !priv.Primes[0].ProbablyPrime(0) || !priv.Primes[1].ProbablyPrime(0) {
+		return nil, nil, errors.New("thresholdrsa: a factor of the modulus isn't prime")
+	}
 	return new(big.Int).Rsh(priv.Primes[0], 1), new(big.Int).Rsh(priv.Primes[1], 1), nil
 }
 
@@ -323,8 +327,9 @@ func integerSharing(key *PublicKey, delta *big.Int) (beta int) {
 }
 
 // hidingBits is by how much a random number is longer than what it hides over the
-// integers: 128, and 16 for as many as 2^16 ceremonies.
-const hidingBits = 144
+// integers: 128, and 16 for as many as 2^16 ceremonies. Only tests of the bounds
+// change it.
+var hidingBits = 144
 
 // publish computes v_i = v^(s_i) and A_j = v^(f_j), f_0 = d.
 func publish(a *arith, key *PublicKey, shares []*KeyShare, out *Dealing, f []modexp.Nat) {
