@@ -192,14 +192,15 @@ func (k *ReceiverKey) Wipe() {
 	k.run = nil
 }
 
-// String names the key and shows nothing of it.
-func (k *ReceiverKey) String() string { return fmt.Sprintf("thresholdrsa.ReceiverKey(%q)", k.name) }
+// String names the key and shows nothing of it. The receiver is a value, so that
+// printing a dereferenced key shows no more.
+func (k ReceiverKey) String() string { return fmt.Sprintf("thresholdrsa.ReceiverKey(%q)", k.name) }
 
 // GoString is String.
-func (k *ReceiverKey) GoString() string { return k.String() }
+func (k ReceiverKey) GoString() string { return k.String() }
 
 // Format writes String, whatever the verb.
-func (k *ReceiverKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, k.String()) }
+func (k ReceiverKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, k.String()) }
 
 // Equal reports, in constant time, whether x is the same key.
 func (k *ReceiverKey) Equal(x *ReceiverKey) bool {

@@ -60,19 +60,20 @@ func (s *KeyShare) Pending() []*PublicKey {
 	return out
 }
 
-// String names the share and shows nothing of it.
-func (s *KeyShare) String() string {
-	if s == nil || s.key == nil {
+// String names the share and shows nothing of it. The receiver is a value, so that
+// printing a dereferenced share shows no more.
+func (s KeyShare) String() string {
+	if s.key == nil {
 		return "thresholdrsa.KeyShare(empty)"
 	}
 	return fmt.Sprintf("thresholdrsa.KeyShare(holder %d, epoch %d, record %x)", s.index, s.key.epoch, s.key.id[:8])
 }
 
 // GoString is String.
-func (s *KeyShare) GoString() string { return s.String() }
+func (s KeyShare) GoString() string { return s.String() }
 
 // Format writes String, whatever the verb, so that no verb shows the secret.
-func (s *KeyShare) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) }
+func (s KeyShare) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) }
 
 // Wipe overwrites the secrets. The share is of no use afterwards.
 func (s *KeyShare) Wipe() {
@@ -89,7 +90,7 @@ func (s *KeyShare) Wipe() {
 // Equal reports, in constant time, whether x is the same share of the same record,
 // with the same pending ones.
 func (s *KeyShare) Equal(x *KeyShare) bool {
-	if x == nil {
+	if x == nil || s.index == 0 || x.index == 0 { // wiped
 		return false
 	}
 	a, b := s.encode(), x.encode()
@@ -101,6 +102,9 @@ func (s *KeyShare) Equal(x *KeyShare) bool {
 // Check recomputes v^(s_i) and compares it with the record's v_i. It takes about
 // as long as a signature.
 func (s *KeyShare) Check() error {
+	if s.index == 0 {
+		return errors.New("thresholdrsa: the share has been wiped")
+	}
 	a := s.key.arith()
 	y := a.mod.NewElement()
 	a.table.Exp(y, s.s)
