@@ -83,11 +83,10 @@ func (s *KeyShare) prove(x *big.Int) (*SignatureShare, error) {
 	if err != nil {
 		return nil, err
 	}
-	table := mod.NewTable(xm, p.nonceBits(), 2)
-
-	xi, xi2, vp, xp := mod.NewElement(), mod.NewElement(), mod.NewElement(), mod.NewElement()
-	table.Exp(xi, s.s)
-	mod.Sqr(xi, xi)
+	r := s.nonce(x)
+	defer r.Wipe()
+	xi, vp, xp := s.powers(xm, r)
+	xi2 := mod.NewElement()
 	mod.Sqr(xi2, xi)
 	canonical := mod.BigVarTime(xi) // published
 	if neg := new(big.Int).Sub(p.n, canonical); neg.Cmp(canonical) < 0 {
@@ -95,23 +94,37 @@ func (s *KeyShare) prove(x *big.Int) (*SignatureShare, error) {
 	}
 	sig := &SignatureShare{keyID: p.id, epoch: p.epoch, index: s.index, x: canonical.FillBytes(make([]byte, p.size()))}
 
-	r := s.nonce(x)
-	defer r.Wipe()
+	sig.c = p.challenge(s.index, x, mod.Bytes(xi2), mod.Bytes(vp), mod.Bytes(xp))
+	sig.z = s.respond(r, sig.c)
+	return sig, nil
+}
+
+// powers computes x^(2 s_i), v' = v^r and x' = x^(4r) in constant time. All of them
+// are published, but for the sign of the first.
+func (s *KeyShare) powers(x *modexp.Element, r modexp.Nat) (xi, vp, xp *modexp.Element) {
+	a := s.key.arith()
+	mod := a.mod
+	xi, vp, xp = mod.NewElement(), mod.NewElement(), mod.NewElement()
+	table := mod.NewTable(x, s.key.nonceBits(), 2)
+	table.Exp(xi, s.s)
+	mod.Sqr(xi, xi)
 	a.table.Exp(vp, r)
 	table.Exp(xp, r)
 	mod.Sqr(xp, xp)
 	mod.Sqr(xp, xp)
-	sig.c = p.challenge(s.index, x, mod.Bytes(xi2), mod.Bytes(vp), mod.Bytes(xp))
+	return xi, vp, xp
+}
 
+// respond computes z = r + c s_i in constant time.
+func (s *KeyShare) respond(r modexp.Nat, challenge [32]byte) []byte {
 	c := modexp.NewNat(256)
-	mustSet(c, sig.c[:])
+	mustSet(c, challenge[:])
 	cs := modexp.NewNat(64 * (len(c) + len(s.s)))
 	defer cs.Wipe()
 	cs.Mul(c, s.s)
-	z := modexp.NewNat(p.nonceBits() + 1)
+	z := modexp.NewNat(s.key.nonceBits() + 1)
 	z.Add(narrow(r, len(z)), narrow(cs, len(z)))
-	sig.z = fill(z, p.responseSize())
-	return sig, nil
+	return fill(z, s.key.responseSize())
 }
 
 // nonce returns r, hedged: expanded from the share's seed, fresh randomness and
