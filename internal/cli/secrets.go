@@ -141,8 +141,18 @@ func openSecret[T keyfile.Object](o *opener, path string) (secret T, file *seale
 		return secret, nil, err
 	}
 	defer clear(data)
-	file = &sealedFile{path: path}
+	return parseSecret(o, path, data, keyfile.OpenAs[T])
+}
 
+// parseSecret opens the content of a file with open, which is keyfile.Open or one
+// of keyfile.OpenAs.
+func parseSecret[T keyfile.Object](o *opener, path string, data []byte, open func(io.Reader, ...age.Identity) (T, error)) (secret T, file *sealedFile, err error) {
+	file = &sealedFile{path: path}
+	if bytes.Contains(data, []byte("-----BEGIN UNDERSIGN INSECURE PLAINTEXT ")) && !isAge(data) {
+		file.plaintext = true
+		secret, err = openPlaintext[T](o, path, data)
+		return secret, file, err
+	}
 	var ids []age.Identity
 	var tracked []*usedIdentity
 	for _, id := range o.identities {
@@ -158,14 +168,7 @@ func openSecret[T keyfile.Object](o *opener, path string) (secret T, file *seale
 		}
 		return pass, err
 	}))
-
-	secret, err = keyfile.OpenAs[T](bytes.NewReader(data), ids...)
-	if errors.Is(err, keyfile.ErrNotEncrypted) && bytes.Contains(data, []byte("-----BEGIN UNDERSIGN INSECURE PLAINTEXT ")) {
-		secret, err = openPlaintext[T](o, path, data)
-		file.plaintext = err == nil
-		return secret, file, err
-	}
-	if err != nil {
+	if secret, err = open(bytes.NewReader(data), ids...); err != nil {
 		return secret, nil, o.openError(path, err)
 	}
 	file.recipients = nonNil(passRecipient)
