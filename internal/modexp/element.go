@@ -5,16 +5,27 @@ package modexp
 
 import "math/bits"
 
+// stackLimbs are enough for a product of 4096-bit numbers.
+const stackLimbs = 128
+
 // Mul sets z = x·y. z may be x or y, here and below.
 func (m *Modulus) Mul(z, x, y *Element) {
-	t := make([]uint64, 2*len(m.n))
+	var buf [stackLimbs]uint64
+	t := buf[:]
+	if len(t) < 2*len(m.n) {
+		t = make([]uint64, 2*len(m.n))
+	}
 	m.mul(z.l, x.l, y.l, t)
 	clear(t)
 }
 
 // Sqr sets z = x².
 func (m *Modulus) Sqr(z, x *Element) {
-	t := make([]uint64, 2*len(m.n))
+	var buf [stackLimbs]uint64
+	t := buf[:]
+	if len(t) < 2*len(m.n) {
+		t = make([]uint64, 2*len(m.n))
+	}
 	m.sqr(z.l, x.l, t)
 	clear(t)
 }
@@ -39,7 +50,7 @@ func (m *Modulus) Equal(x, y *Element) bool {
 	return Nat(x.l).Equal(y.l) == 1
 }
 
-// mul sets z = x·y/R mod n, with scratch t of 2·len(n) limbs. One of x and y
+// mul sets z = x·y/R mod n, with scratch t of at least 2·len(n) limbs. One of x and y
 // may be as large as R-1, the other must be reduced.
 func (m *Modulus) mul(z, x, y, t []uint64) {
 	mulLimbs(t, x, y)

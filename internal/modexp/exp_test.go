@@ -133,6 +133,14 @@ func testExpAliasing(t *testing.T) {
 	check(t, "Sqr", m.BigVarTime(ex), mod(new(big.Int).Mul(x, x)))
 }
 
+func TestMulAllocations(t *testing.T) {
+	m := mustModulus(t, testModuli(newRand(t), 4096)[0])
+	z := m.One()
+	if n := testing.AllocsPerRun(10, func() { m.Mul(z, z, z); m.Sqr(z, z); m.Add(z, z, z) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func TestTableShapes(t *testing.T) {
 	r := newRand(t)
 	n := testModuli(r, 512)[0]
