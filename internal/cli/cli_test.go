@@ -41,7 +41,10 @@ func TestMain(m *testing.M) {
 // the command line. Beside testscript's own commands there is
 //
 //	status N PROGRAM [ARGS]...    run PROGRAM and demand exit status N
+//
+// and those of fixture_test.go: dealt, agekey and tamper.
 func TestScripts(t *testing.T) {
+	f := newFixture(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -51,7 +54,12 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": cmdStatus},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": cmdStatus,
+			"dealt":  f.cmdDealt,
+			"agekey": cmdAgeKey,
+			"tamper": cmdTamper,
+		},
 	})
 }
 

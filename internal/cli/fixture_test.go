@@ -1,0 +1,160 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"filippo.io/age"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/undersign/undersign/keyfile"
+	"github.com/undersign/undersign/thresholdrsa"
+)
+
+// A fixture is what many scripts start from. Making a key takes a while, so that
+// it is made once for all, and copied.
+type fixture struct {
+	make func() (dir string, err error)
+}
+
+var fixtureHolders = []string{"alice", "bob", "carol", "dave", "erin"}
+
+func newFixture(t *testing.T) *fixture {
+	dir := t.TempDir()
+	return &fixture{sync.OnceValues(func() (string, error) { return dir, makeFixture(dir) })}
+}
+
+func makeFixture(dir string) error {
+	var to []string
+	for _, name := range fixtureHolders {
+		if err := writeAgeKey(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+		to = append(to, filepath.Join(dir, name+".txt"))
+	}
+	code, _, stderr := runTest("threshold", "keygen", "-q", "-k", "3", "--bits", "2048",
+		"--to", strings.Join(to, ","), "-o", filepath.Join(dir, "key"))
+	if code != 0 {
+		return fmt.Errorf("keygen: %s", stderr)
+	}
+	return nil
+}
+
+// writeAgeKey writes NAME.key, an age identity, and NAME.txt, its recipient.
+func writeAgeKey(name string) error {
+	id, err := age.GenerateX25519Identity()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".key", []byte("# a test key\n"+id.String()+"\n"), 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(name+".txt", []byte(id.Recipient().String()+"\n"), 0o644)
+}
+
+// cmdDealt is the command
+//
+//	dealt    copy here: the age keys NAME.key and NAME.txt of alice, bob, carol,
+//	         dave and erin, and key/, an RSA key of 2048 bits dealt to them, 3 of 5
+func (f *fixture) cmdDealt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: dealt")
+	}
+	dir, err := f.make()
+	ts.Check(err)
+	ts.Check(os.CopyFS(ts.MkAbs("."), os.DirFS(dir)))
+	// CopyFS keeps no mode of its own; secrets are for their owner.
+	for _, pattern := range []string{"*.key", "key/*.share"} {
+		files, err := filepath.Glob(ts.MkAbs(pattern))
+		ts.Check(err)
+		for _, file := range files {
+			ts.Check(os.Chmod(file, 0o600))
+		}
+	}
+}
+
+// cmdAgeKey is the command
+//
+//	agekey NAME...    make the age keys NAME.key and NAME.txt
+func cmdAgeKey(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: agekey NAME...")
+	}
+	for _, name := range args {
+		ts.Check(writeAgeKey(ts.MkAbs(name)))
+	}
+}
+
+// cmdTamper is the command
+//
+//	tamper IN OUT EDIT...    copy a PEM file and change its body. EDIT is
+//
+//	    OFFSET=HEX     overwrite bytes
+//	    OFFSET=0xN     overwrite N bytes with zeros
+//	    cut=N          drop the last N bytes
+//	    append=HEX     add bytes
+//	    negate=KEY     of a signature share: x by n-x
+//
+// The fields of a signature share of a 2048-bit key lie at: 2 key, 34 epoch, 42
+// request, 74 index, 75 length of x, 79 x, 335 c, 367 length of z, 371 z.
+func cmdTamper(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: tamper IN OUT EDIT...")
+	}
+	block, _ := pem.Decode([]byte(ts.ReadFile(args[0])))
+	if block == nil {
+		ts.Fatalf("%s isn't PEM", args[0])
+	}
+	b := block.Bytes
+	for _, edit := range args[2:] {
+		at, value, ok := strings.Cut(edit, "=")
+		if !ok {
+			ts.Fatalf("tamper: %q isn't an edit", edit)
+		}
+		switch at {
+		case "cut":
+			n, err := strconv.Atoi(value)
+			ts.Check(err)
+			b = b[:len(b)-n]
+		case "append":
+			more, err := hex.DecodeString(value)
+			ts.Check(err)
+			b = append(b, more...)
+		case "negate":
+			p, err := keyfile.ParseAs[*thresholdrsa.PublicKey]([]byte(ts.ReadFile(value)))
+			ts.Check(err)
+			x := new(big.Int).SetBytes(b[79:335])
+			x.Sub(p.RSA().N, x).FillBytes(b[79:335])
+		default:
+			offset, err := strconv.Atoi(at)
+			ts.Check(err)
+			var with []byte
+			if n, ok := strings.CutPrefix(value, "0x"); ok {
+				n, err := strconv.Atoi(n)
+				ts.Check(err)
+				with = make([]byte, n)
+			} else if with, err = hex.DecodeString(value); err != nil {
+				ts.Check(err)
+			}
+			if copy(b[offset:], with); offset+len(with) > len(b) {
+				ts.Fatalf("tamper: %s is beyond the end of %d bytes", edit, len(b))
+			}
+		}
+	}
+	block.Bytes = b
+	var out bytes.Buffer
+	ts.Check(pem.Encode(&out, block))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), out.Bytes(), 0o644))
+}
