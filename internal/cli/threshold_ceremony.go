@@ -31,15 +31,16 @@ func newRefreshCmd(e *env) *cobra.Command {
 	k := &ceremony{e, "refresh"}
 	c := k.group("Give the holders new shares of the same key", `
 A refresh gives the same holders new shares of the same key, with the same
-threshold. The RSA public key and all signatures and certificates stay. Shares of
-the old epoch and of the new one don't combine: who has stolen fewer than K of the
-old ones has nothing. Old shares are revoked by nothing but their deletion.
+threshold. The RSA public key and all signatures and certificates stay. Shares
+of the old epoch and of the new one don't combine: who has stolen fewer than K
+of the old ones has nothing. Old shares are revoked by nothing but their
+deletion.
 
 Files carry the ceremony from step to step. Each holder may make a card, with a
 fresh key that its share is sealed to; somebody proposes; K holders or more
 contribute; every holder receives, which ends in an acknowledgement or in a
-refusal that names a culprit; somebody commits; every holder finishes. A key that
-was dealt, and not imported or reshared, takes exactly K contributors.
+refusal that names a culprit; somebody commits; every holder finishes. A key
+that was dealt, and not imported or reshared, takes exactly K contributors.
 
 Who loses track may run any step again, but for a contribution.`)
 	return c
@@ -49,15 +50,15 @@ func newReshareCmd(e *env) *cobra.Command {
 	k := &ceremony{e, "reshare"}
 	c := k.group("Hand the key to other holders, or another threshold", `
 A reshare gives shares of the same key to any receivers, with any threshold from
-2: holders leave, join, or replace a share that was lost. There is no dealer, and
-the key isn't put together at any time. The RSA public key, signatures and
+2: holders leave, join, or replace a share that was lost. There is no dealer,
+and the key isn't put together at any time. The RSA public key, signatures and
 certificates stay.
 
 Files carry the ceremony from step to step. Each receiver makes a card; somebody
-proposes; exactly K holders contribute; every receiver receives, which ends in an
-acknowledgement or in a refusal that names a culprit; somebody commits; holders,
-old and new, finish. Who contributes hands the key to the receivers of the
-proposal: look at them.
+proposes; exactly K holders contribute; every receiver receives, which ends in
+an acknowledgement or in a refusal that names a culprit; somebody commits;
+holders, old and new, finish. Who contributes hands the key to the receivers of
+the proposal: look at them.
 
 Who loses track may run any step again, but for a contribution.`)
 	return c

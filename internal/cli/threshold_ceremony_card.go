@@ -29,10 +29,10 @@ func (k *ceremony) cardCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "card",
 		Short: "Make a receiver's card and the key that belongs to it",
-		Long: `Make the card of somebody who is to get a share: a name, an identity, a fresh key
-that shares are sealed to in this one ceremony, and a key for the next. The card
-is public; give it to whoever proposes, and compare its fingerprint when the
-proposal comes.
+		Long: `Make the card of somebody who is to get a share: a name, an identity, a fresh
+key that shares are sealed to in this one ceremony, and a key for the next. The
+card is public; give it to whoever proposes, and compare its fingerprint when
+the proposal comes.
 
 A holder makes it from its share, and keeps its identity. The secret half goes
 beside it, encrypted, and serves one ceremony.`,

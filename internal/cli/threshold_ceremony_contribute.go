@@ -25,8 +25,9 @@ func (k *ceremony) contributeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "contribute PROPOSAL",
 		Short: "Make a holder's contribution",
-		Long: `Make the contribution of a holder whom a proposal names: commitments for everybody,
-and a part for each receiver that only that one can open. All of it is signed.
+		Long: `Make the contribution of a holder whom a proposal names: commitments for
+everybody, and a part for each receiver that only that one can open. All of it
+is signed.
 
 To contribute is to agree that the receivers get shares of the key. They are
 shown, and a question has to be answered with yes; compare the fingerprints of

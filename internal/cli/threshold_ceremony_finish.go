@@ -37,7 +37,8 @@ func (k *ceremony) finishCmd() *cobra.Command {
 the card's key. A holder that gets no share in the new epoch loses its share
 file, after a question.
 
-Erase backups of the old share too. As long as K of them exist anywhere they sign.
+Erase backups of the old share too. As long as K of them exist anywhere they
+sign.
 
 A holder that was away receives first. Somebody who held no share before gives
 the old public key, from a source that is trusted.`,

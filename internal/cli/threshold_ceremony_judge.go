@@ -18,13 +18,13 @@ func (k *ceremony) judgeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "judge REFUSAL PROPOSAL CONTRIBUTION...",
 		Short: "Say whether a refusal is justified",
-		Long: `Say who is at fault when a receiver refuses, from what everybody has: the proposal
-and the contribution that the refusal is about. All who look come to the same
-verdict, or to none: where a receiver says that it can't open its part, either may
-lie, and the ceremony is begun again without the two.
+		Long: `Say who is at fault when a receiver refuses, from what everybody has: the
+proposal and the contribution that the refusal is about. All who look come to
+the same verdict, or to none: where a receiver says that it can't open its part,
+either may lie, and the ceremony is begun again without the two.
 
-Two different contributions of one holder to one proposal are its fault, whatever
-they hold.
+Two different contributions of one holder to one proposal are its fault,
+whatever they hold.
 
 The status is 0 whatever the verdict.`,
 		Example: k.example("judge proposal.carol.refusal proposal.txt proposal.bob.contribution --key threshold.pub"),

@@ -39,17 +39,19 @@ func (k *ceremony) receiveCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "receive PROPOSAL CONTRIBUTION...",
 		Short: "Check the contributions and take the new share",
-		Long: `Check all contributions of a run, take the new share, and acknowledge it. The share
-file then holds both shares, the old and the new; nothing is signed with the new
-one before finish. The acknowledgement is written once the share is stored.
+		Long: `Check all contributions of a run, take the new share, and acknowledge it. The
+share file then holds both shares, the old and the new; nothing is signed with
+the new one before finish. The acknowledgement is written once the share is
+stored.
 
 If a contribution is wrong, a refusal that names the contributor is written
-instead, and the status is 3. The holder acknowledges nothing of that run any more.
+instead, and the status is 3. The holder acknowledges nothing of that run any
+more.
 
 A holder that has acknowledged another successor of its epoch does so again only
-if that one can't be committed any more, which refusals of enough of its receivers
-show, or if a certificate shows that this one is committed. Receiving again after
-an interruption gives the same acknowledgement.`,
+if that one can't be committed any more, which refusals of enough of its
+receivers show, or if a certificate shows that this one is committed. Receiving
+again after an interruption gives the same acknowledgement.`,
 		Example: k.example("receive proposal.txt *.contribution --share alice.share -i alice.key --card-key alice.card.key"),
 		Args:    nargs(2, -1, "a proposal and all its contributions"),
 	}
@@ -83,6 +85,8 @@ trusted, the card's key, and a name for the new share's file.`
 			return usagef(c, "--share-out needs the old public key with --key, and --card-key")
 		case f.shareOut == "-":
 			return usagef(c, "--share-out must be a file")
+		case f.cardKey != "" && f.cardKey == f.share:
+			return usagef(c, "--share and --card-key are one file")
 		case f.quorum != 0 && f.certificate == "":
 			return usagef(c, "--insecure-quorum is about a --certificate")
 		}

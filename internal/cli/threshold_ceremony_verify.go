@@ -26,9 +26,9 @@ func (k *ceremony) verifyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify CERTIFICATE...",
 		Short: "Follow certificates from an old public key to the current one",
-		Long: `Check that certificates, in the order of their epochs, lead from a public key that
-is trusted to the current one, and write that. Certificates of both refresh and
-reshare are taken.
+		Long: `Check that certificates, in the order of their epochs, lead from a public key
+that is trusted to the current one, and write that. Certificates of both refresh
+and reshare are taken.
 
 The RSA key is the same in all epochs; what changes is who holds shares of it.`,
 		Example: k.example("verify certificate.txt --key threshold.pub",
