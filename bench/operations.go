@@ -66,6 +66,9 @@ func newSetup(ctx context.Context, o *options, priv *rsa.PrivateKey, openssl str
 		return nil, err
 	}
 	s.notes = append(s.notes, "tcrsa's dealing and all that follows has its primes given: P undersign's, Q OpenSSL's.")
+	if o.slow > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("circl and tcrsa search alike, a random prime q and then a test of 2q+1; with %d key(s) each, a difference is luck.", o.slow))
+	}
 	if start, err := opensslStart(ctx); err == nil && o.draws > 0 {
 		s.notes = append(s.notes, formatStart(start))
 	}
