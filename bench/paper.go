@@ -127,7 +127,7 @@ func paper(ctx context.Context, o *options, openssl string) error {
 	fmt.Printf("undersign's key shares: mean of %d, CPU %.2f s a key; they use all cores. Standard error of that mean: %.0f%%.\n",
 		len(keys[0]), mean(keys[0].cpu()), 100/math.Sqrt(2*float64(len(keys[0]))))
 	if busy := mean(keys[0].wall()) * float64(runtime.GOMAXPROCS(0)) / mean(keys[0].cpu()); busy > 1.25 {
-		fmt.Printf("THE MACHINE WAS BUSY: on an idle one the clock would show about %.2f s for undersign's key shares.\n",
+		fmt.Printf("THE MACHINE WAS BUSY: on an idle one the clock would show little more than %.2f s for undersign's key shares.\n",
 			mean(keys[0].wall())/busy)
 	}
 	if openssl != "" {
