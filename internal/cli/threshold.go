@@ -33,6 +33,8 @@ them.`,
 		newThresholdCombineCmd(e),
 		newRefreshCmd(e),
 		newReshareCmd(e),
+		newThresholdCertCmd(e),
+		newThresholdArweaveCmd(e),
 	)
 	c.Example = `  undersign threshold keygen -k 2 --to alice.txt,bob.txt,carol.txt -o key
   undersign threshold request FILE --key key/threshold.pub
