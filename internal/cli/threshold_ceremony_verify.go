@@ -76,7 +76,7 @@ func (k *ceremony) verifyChain(ctx context.Context, f verifyChainFlags, args []s
 		}
 	}
 	type result struct {
-		PublicKey    string  `json:"public_key"`
+		PublicKey    string  `json:"public_key,omitempty"`
 		Epoch        uint64  `json:"epoch"`
 		Fingerprint  string  `json:"fingerprint"`
 		Threshold    int     `json:"threshold"`
