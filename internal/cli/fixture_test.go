@@ -5,7 +5,13 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"math/big"
@@ -44,12 +50,47 @@ func makeFixture(dir string) error {
 		}
 		to = append(to, filepath.Join(dir, name+".txt"))
 	}
-	code, _, stderr := runTest("threshold", "keygen", "-q", "-k", "3", "--bits", "2048",
+	safe, err := thresholdrsa.GenerateKey(context.Background(), 2048, nil)
+	if err != nil {
+		return err
+	}
+	plain, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return err
+	}
+	for name, priv := range map[string]*rsa.PrivateKey{"safe.pem": safe, "plain.pem": plain} {
+		der, err := x509.MarshalPKCS8PrivateKey(priv)
+		if err != nil {
+			return err
+		}
+		text := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "plain.jwk"), jwkOf(plain), 0o600); err != nil {
+		return err
+	}
+	code, _, stderr := runTest("threshold", "deal", filepath.Join(dir, "safe.pem"), "-q", "-k", "3",
 		"--to", strings.Join(to, ","), "-o", filepath.Join(dir, "key"))
 	if code != 0 {
-		return fmt.Errorf("keygen: %s", stderr)
+		return fmt.Errorf("deal: %s", stderr)
 	}
 	return nil
+}
+
+// jwkOf writes a private key as RFC 7518, section 6.3 has it.
+func jwkOf(priv *rsa.PrivateKey) []byte {
+	b64 := func(x *big.Int) string { return base64.RawURLEncoding.EncodeToString(x.Bytes()) }
+	text, err := json.Marshal(map[string]string{
+		"kty": "RSA", "n": b64(priv.N), "e": "AQAB", "d": b64(priv.D),
+		"p": b64(priv.Primes[0]), "q": b64(priv.Primes[1]),
+		"dp": b64(priv.Precomputed.Dp), "dq": b64(priv.Precomputed.Dq), "qi": b64(priv.Precomputed.Qinv),
+	})
+	if err != nil {
+		panic(err)
+	}
+	return text
 }
 
 // writeAgeKey writes NAME.key, an age identity, and NAME.txt, its recipient.
@@ -67,7 +108,9 @@ func writeAgeKey(name string) error {
 // cmdDealt is the command
 //
 //	dealt    copy here: the age keys NAME.key and NAME.txt of alice, bob, carol,
-//	         dave and erin, and key/, an RSA key of 2048 bits dealt to them, 3 of 5
+//	         dave and erin; safe.pem, an RSA key of 2048 bits with safe primes;
+//	         key/, which is that key dealt to them, 3 of 5; plain.pem and plain.jwk,
+//	         another RSA key, with ordinary primes
 func (f *fixture) cmdDealt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: dealt")
@@ -76,7 +119,7 @@ func (f *fixture) cmdDealt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(os.CopyFS(ts.MkAbs("."), os.DirFS(dir)))
 	// CopyFS keeps no mode of its own; secrets are for their owner.
-	for _, pattern := range []string{"*.key", "key/*.share"} {
+	for _, pattern := range []string{"*.key", "*.pem", "*.jwk", "key/*.share"} {
 		files, err := filepath.Glob(ts.MkAbs(pattern))
 		ts.Check(err)
 		for _, file := range files {

@@ -31,8 +31,8 @@ func newThresholdImportCmd(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import KEYFILE -k K --to FILE,... -o DIR",
 		Short: "Deal shares of an existing RSA key, or adopt another library's shares",
-		Long: `Deal shares of an existing RSA key with two primes of any kind, such as a CA's or
-an Arweave wallet's.
+		Long: `Deal shares of an existing RSA key with two primes of any kind, such as a CA's
+or an Arweave wallet's.
 
 ` + keyFileHelp + `
 
