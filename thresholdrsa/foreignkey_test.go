@@ -55,8 +55,8 @@ func adopt(t *testing.T, library string) (f *ForeignKey, shares []*KeyShare, key
 	return f, shares, keys, docs
 }
 
-// signAll makes every holder's share of a PKCS #1 v1.5 request for message.
-func signAll(t *testing.T, shares []*KeyShare, message string, opts crypto.SignerOpts) (*Request, []*SignatureShare) {
+// signMessage makes every holder's share of a PKCS #1 v1.5 request for message.
+func signMessage(t *testing.T, shares []*KeyShare, message string, opts crypto.SignerOpts) (*Request, []*SignatureShare) {
 	t.Helper()
 	digest := sha256.Sum256([]byte(message))
 	r, err := NewRequest(shares[0].key, digest[:], opts)
@@ -94,12 +94,12 @@ func TestAdopt(t *testing.T) {
 			check := func(shares []*KeyShare) {
 				t.Helper()
 				key := shares[0].key
-				r, sigs := signAll(t, shares, theirs.Message, crypto.SHA256)
+				r, sigs := signMessage(t, shares, theirs.Message, crypto.SHA256)
 				sig, bad, err := key.Combine(r, sigs...)
 				if err != nil || len(bad) != 0 || !bytes.Equal(sig, theirs.Signature) {
 					t.Errorf("epoch %d: %v, %v, signature %x", key.epoch, bad, err, sig)
 				}
-				r, sigs = signAll(t, shares, theirs.Message, &rsa.PSSOptions{Hash: crypto.SHA256})
+				r, sigs = signMessage(t, shares, theirs.Message, &rsa.PSSOptions{Hash: crypto.SHA256})
 				sig, _, err = key.Combine(r, sigs...)
 				if err != nil || rsa.VerifyPSS(key.RSA(), crypto.SHA256, r.digest, sig, nil) != nil {
 					t.Errorf("epoch %d: PSS: %v", key.epoch, err)
