@@ -459,6 +459,35 @@ func TestRefreshHandsToNobody(t *testing.T) {
 	s.run(1, "contribute turned.txt --share alice.share -i alice.key --yes", "isn't a refresh")
 }
 
+// TestRefusalsFreeHolder: refusals of enough receivers show that a run is dead,
+// and who had acknowledged it takes part in another.
+func TestRefusalsFreeHolder(t *testing.T) {
+	s := newStage(t, "refresh")
+	s.propose("alice", "bob", "carol", "dave")
+	s.run(0, receiveLine("alice"))
+	s.spoil("bob") // who shows the others something else
+	os.Rename("proposal.bob.contribution", "shown-to-alice")
+	s.contribute("proposal.txt", "bob")
+	s.run(3, receiveLine("carol"), "contributor 2 (bob)")
+	s.run(3, receiveLine("dave"), "contributor 2 (bob)")
+
+	for _, name := range []string{"alice", "carol", "dave"} {
+		s.run(0, fmt.Sprintf("card --share %s.share -i %s.key --force", name, name))
+	}
+	s.run(0, "propose --key threshold.pub --by 1,3 -o second.txt alice.card carol.card dave.card")
+	s.contribute("second.txt", "alice", "carol")
+	line := strings.Replace(receiveLine("alice"), "proposal.", "second.", 2)
+	s.run(1, line, "refusals by 2 of its receivers are needed to give it up, and there are 0")
+	s.run(1, line+" --refusals proposal.dave.refusal", "and there are 1")
+	s.run(1, line+" --refusals proposal.dave.refusal,proposal.dave.refusal", "and there are 1")
+	s.run(0, line+" --refusals proposal.dave.refusal,proposal.carol.refusal")
+	if s.pending("alice") != 2 {
+		t.Error("a share went before the certificate")
+	}
+	// Who refused the first is free anyway.
+	s.run(0, strings.Replace(receiveLine("carol"), "proposal.", "second.", 2))
+}
+
 func TestContributeOnce(t *testing.T) {
 	s := newStage(t, "refresh")
 	s.run(0, "propose --key threshold.pub --by alice,2")
