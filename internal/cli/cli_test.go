@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 //
 //	status N PROGRAM [ARGS]...    run PROGRAM and demand exit status N
 //
-// and those of fixture_test.go: dealt, agekey and tamper.
+// and those of fixture_test.go: dealt, agekey, foreign and tamper.
 func TestScripts(t *testing.T) {
 	f := newFixture(t)
 	testscript.Run(t, testscript.Params{
@@ -55,10 +55,11 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": cmdStatus,
-			"dealt":  f.cmdDealt,
-			"agekey": cmdAgeKey,
-			"tamper": cmdTamper,
+			"status":  cmdStatus,
+			"dealt":   f.cmdDealt,
+			"agekey":  cmdAgeKey,
+			"foreign": cmdForeign,
+			"tamper":  cmdTamper,
 		},
 	})
 }

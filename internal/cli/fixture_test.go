@@ -140,6 +140,24 @@ func cmdAgeKey(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// cmdForeign is the command
+//
+//	foreign    copy here what other libraries have dealt, from thresholdrsa's own
+//	           tests, with the shares of tcrsa as tcrsa-share-N.json
+func cmdForeign(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: foreign")
+	}
+	ts.Check(os.CopyFS(ts.MkAbs("."), os.DirFS(foreignDir)))
+	var shares []json.RawMessage
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("tcrsa-shares.json")), &shares))
+	for i, s := range shares {
+		ts.Check(os.WriteFile(ts.MkAbs(fmt.Sprintf("tcrsa-share-%d.json", i+1)), s, 0o600))
+	}
+}
+
+var foreignDir, _ = filepath.Abs("../../thresholdrsa/testdata/foreign")
+
 // cmdTamper is the command
 //
 //	tamper IN OUT EDIT...    copy a PEM file and change its body. EDIT is
