@@ -24,7 +24,7 @@ import (
 // TestMain makes two programs of the test binary: undersign, and undersign-test,
 // which has a few more commands that use the helpers of this package.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(fixtureM{m}, map[string]func(){
 		"undersign": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"undersign-test": func() {
 			e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
@@ -44,7 +44,6 @@ func TestMain(m *testing.M) {
 //
 // and those of fixture_test.go: dealt, agekey, foreign and tamper.
 func TestScripts(t *testing.T) {
-	f := newFixture(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -56,7 +55,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":  cmdStatus,
-			"dealt":   f.cmdDealt,
+			"dealt":   cmdDealt,
 			"agekey":  cmdAgeKey,
 			"foreign": cmdForeign,
 			"tamper":  cmdTamper,

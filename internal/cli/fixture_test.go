@@ -29,18 +29,28 @@ import (
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
-// A fixture is what many scripts start from. Making a key takes a while, so that
-// it is made once for all, and copied.
-type fixture struct {
-	make func() (dir string, err error)
+// fixtureDir returns the directory that many tests start from. Making keys takes a
+// while: they are made once, when first asked for.
+var fixtureDir = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "undersign-fixture-")
+	if err != nil {
+		return "", err
+	}
+	madeFixture = dir
+	return dir, makeFixture(dir)
+})
+
+var madeFixture string // what is to be removed at the end
+
+// fixtureM runs tests and then removes the fixture.
+type fixtureM struct{ *testing.M }
+
+func (m fixtureM) Run() int {
+	defer func() { os.RemoveAll(madeFixture) }() // nothing if it is empty
+	return m.M.Run()
 }
 
 var fixtureHolders = []string{"alice", "bob", "carol", "dave", "erin"}
-
-func newFixture(t *testing.T) *fixture {
-	dir := t.TempDir()
-	return &fixture{sync.OnceValues(func() (string, error) { return dir, makeFixture(dir) })}
-}
 
 func makeFixture(dir string) error {
 	var to []string
@@ -111,11 +121,11 @@ func writeAgeKey(name string) error {
 //	         dave and erin; safe.pem, an RSA key of 2048 bits with safe primes;
 //	         key/, which is that key dealt to them, 3 of 5; plain.pem and plain.jwk,
 //	         another RSA key, with ordinary primes
-func (f *fixture) cmdDealt(ts *testscript.TestScript, neg bool, args []string) {
+func cmdDealt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: dealt")
 	}
-	dir, err := f.make()
+	dir, err := fixtureDir()
 	ts.Check(err)
 	ts.Check(os.CopyFS(ts.MkAbs("."), os.DirFS(dir)))
 	// CopyFS keeps no mode of its own; secrets are for their owner.

@@ -89,10 +89,10 @@ func isJWS(text string) bool {
 // parseJWS parses the compact form. It accepts no header that changes how the
 // signature is to be understood.
 func parseJWS(text string) (*jws, error) {
-	parts := strings.Split(text, ".")
-	if len(parts) != 3 {
+	if !isJWS(text) { // encoding/base64 would pass over line ends
 		return nil, errors.New("not a JWS in compact form")
 	}
+	parts := strings.Split(text, ".")
 	j := &jws{header: parts[0], detached: parts[1] == "", signingInput: parts[0] + "." + parts[1]}
 	raw, err := jwsEncoding.DecodeString(parts[0])
 	if err != nil {
