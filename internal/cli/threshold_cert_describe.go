@@ -42,12 +42,14 @@ const certJSON = "type, subject, issuer, serial, not_before, not_after, ca, usag
 
 // describeUnsigned says what is in a certificate or request that is to be signed.
 func describeUnsigned(u *x509ca.Unsigned) certResult {
-	r := certResult{Usages: []string{}, Bad: []badShare{}}
+	names, others := u.Names()
+	r := certResult{Usages: []string{}, Names: names.Strings(), Bad: []badShare{}}
+	if others > 0 { // a holder mustn't be led to sign what it can't see
+		r.Others = append(r.Others, fmt.Sprintf("%d alternative names of unknown kinds", others))
+	}
 	if csr := u.Request(); csr != nil {
 		r.Type, r.Subject, r.Algorithm = "request", x509ca.NameString(csr.RawSubject), csr.SignatureAlgorithm.String()
 		r.Key = hexSHA256(csr.RawSubjectPublicKeyInfo)
-		names := x509ca.Names{DNS: csr.DNSNames, IP: csr.IPAddresses, Email: csr.EmailAddresses, URI: csr.URIs}
-		r.Names = names.Strings()
 		for _, ext := range csr.Extensions {
 			r.addExtension(ext.Id.String())
 		}
@@ -70,8 +72,6 @@ func describeUnsigned(u *x509ca.Unsigned) certResult {
 	for _, oid := range cert.UnknownExtKeyUsage {
 		r.Usages = append(r.Usages, oid.String())
 	}
-	names := x509ca.Names{DNS: cert.DNSNames, IP: cert.IPAddresses, Email: cert.EmailAddresses, URI: cert.URIs}
-	r.Names = names.Strings()
 	for _, ext := range cert.Extensions {
 		r.addExtension(ext.Id.String())
 	}

@@ -285,26 +285,51 @@ func isHost(s string) bool {
 // if there are some of a kind that Names doesn't have, so that none is lost.
 func RequestNames(csr *x509.CertificateRequest) (Names, error) {
 	n := Names{DNS: csr.DNSNames, IP: csr.IPAddresses, Email: csr.EmailAddresses, URI: csr.URIs}
-	all := 0
-	for _, ext := range csr.Extensions {
+	all, err := countNames(csr.Extensions)
+	if err != nil {
+		return Names{}, err
+	}
+	if all != n.count() {
+		return Names{}, errors.New("x509ca: the request has names that are neither DNS, IP, email nor URI")
+	}
+	return n, n.check()
+}
+
+// Names returns the alternative names of u, and how many there are beside them
+// of kinds that Names doesn't have.
+func (u *Unsigned) Names() (n Names, others int) {
+	var exts []pkix.Extension
+	if c := u.cert; c != nil {
+		n, exts = Names{DNS: c.DNSNames, IP: c.IPAddresses, Email: c.EmailAddresses, URI: c.URIs}, c.Extensions
+	} else {
+		c := u.csr
+		n, exts = Names{DNS: c.DNSNames, IP: c.IPAddresses, Email: c.EmailAddresses, URI: c.URIs}, c.Extensions
+	}
+	all, err := countNames(exts)
+	if err != nil { // which crypto/x509 doesn't let through
+		all = n.count() + 1
+	}
+	return n, all - n.count()
+}
+
+// countNames counts the alternative names of any kind.
+func countNames(exts []pkix.Extension) (all int, err error) {
+	for _, ext := range exts {
 		if !ext.Id.Equal(asn1.ObjectIdentifier{2, 5, 29, 17}) {
 			continue
 		}
 		in := cryptobyte.String(ext.Value)
 		var seq cryptobyte.String
 		if !in.ReadASN1(&seq, cbasn1.SEQUENCE) || !in.Empty() {
-			return Names{}, errors.New("x509ca: malformed names in the request")
+			return 0, errors.New("x509ca: malformed names in the request")
 		}
 		for ; !seq.Empty(); all++ {
 			var el cryptobyte.String
 			var tag cbasn1.Tag
 			if !seq.ReadAnyASN1(&el, &tag) {
-				return Names{}, errors.New("x509ca: malformed names in the request")
+				return 0, errors.New("x509ca: malformed names in the request")
 			}
 		}
 	}
-	if all != n.count() {
-		return Names{}, errors.New("x509ca: the request has names that are neither DNS, IP, email nor URI")
-	}
-	return n, n.check()
+	return all, nil
 }

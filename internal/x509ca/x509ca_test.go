@@ -428,6 +428,19 @@ func TestRequestNames(t *testing.T) {
 		if _, err := RequestNames(csr); (err == nil) != tt.ok {
 			t.Errorf("%d names: %v", len(tt.names), err)
 		}
+		u, err := Parse(csr.RawTBSCertificateRequest, x509.SHA256WithRSA)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := 0
+		for _, n := range tt.names {
+			if n.Tag == 2 {
+				known++
+			}
+		}
+		if n, others := u.Names(); n.count() != known || others != len(tt.names)-known {
+			t.Errorf("%d names: shown as %q and %d more", len(tt.names), n.Strings(), others)
+		}
 	}
 	if n, err := RequestNames(newCSR(t, &x509.CertificateRequest{}, leafKey())); err != nil || n.count() != 0 {
 		t.Errorf("no names: %q, %v", n.Strings(), err)
