@@ -170,6 +170,7 @@ func (e *env) signWithAll(ctx context.Context, files []string, f secretFlags, p 
 	}
 	defer o.wipe()
 	var out []shareFile
+	holder := map[int]string{}
 	for _, file := range files {
 		share, _, err := o.openShare(file)
 		if err != nil {
@@ -181,6 +182,12 @@ func (e *env) signWithAll(ctx context.Context, files []string, f secretFlags, p 
 				What: "share", Got: sp.ID(), Want: p.ID(), GotEpoch: sp.Epoch(), WantEpoch: p.Epoch(),
 			})
 		}
+		i := share.Index()
+		if first, ok := holder[i]; ok {
+			share.Wipe()
+			return nil, failf(ExitError, "", "%s and %s are both the share of %s", first, inputName(file), holderLabel(p, i))
+		}
+		holder[i] = inputName(file)
 		s, err := share.Sign(r)
 		share.Wipe()
 		if err != nil {
