@@ -141,6 +141,9 @@ func (c *Certificate) Verify(parent *PublicKey, opts *CommitOptions) (*PublicKey
 		}
 		h.Write(s.digest[:])
 	}
+	if c.key.n.Cmp(parent.n) != 0 { // v_i have the length of n
+		return nil, errors.New("thresholdrsa: certificate: the record is of another modulus")
+	}
 	want := pl.next // what everybody computes alike, and the rest as the receivers acknowledged it
 	want.vi, want.ceremony = c.key.vi, [32]byte(h.Sum(nil))
 	if !bytes.Equal(want.encode(), c.key.encoding) {
