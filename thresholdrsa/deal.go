@@ -155,7 +155,7 @@ func deal(priv *rsa.PrivateKey, k, l int, opts *DealOptions, form Form, coeffs [
 	}
 	key := &PublicKey{
 		n: new(big.Int).Set(priv.N), e: priv.E, k: k, l: l, form: form, epoch: 1,
-		gamma: one, smax: priv.N, ubound: new(big.Int), root: new(big.Int), v: deriveV(priv.N),
+		gamma: one, smax: new(big.Int).Set(priv.N), ubound: new(big.Int), root: new(big.Int), v: deriveV(priv.N),
 		vi: make([]*big.Int, l), holders: make([]Holder, l),
 	}
 	if opts != nil && len(opts.Names) != 0 && len(opts.Names) != l {

@@ -82,7 +82,7 @@ func ProposeRefresh(p *PublicKey, contributors []int, cards ...*Receiver) (*Prop
 // holders or others; their order gives the new indices. Exactly K holders
 // contribute.
 func ProposeReshare(p *PublicKey, contributors []int, k int, receivers []*Receiver) (*Proposal, error) {
-	pr := &Proposal{kind: Reshare, k: k, receivers: receivers}
+	pr := &Proposal{kind: Reshare, k: k, receivers: slices.Clone(receivers)}
 	return pr.finish(p, contributors)
 }
 

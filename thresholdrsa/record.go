@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -127,7 +128,13 @@ func (p *PublicKey) ID() [32]byte { return p.id }
 func (p *PublicKey) Parent() [32]byte { return p.parent }
 
 // Holders returns the holders in the order of their indices 1..L.
-func (p *PublicKey) Holders() []Holder { return append([]Holder(nil), p.holders...) }
+func (p *PublicKey) Holders() []Holder {
+	out := slices.Clone(p.holders)
+	for i, h := range out {
+		out[i].Identity, out[i].Encryption = bytes.Clone(h.Identity), bytes.Clone(h.Encryption)
+	}
+	return out
+}
 
 // ShareBits returns B, the size of a share in bits.
 func (p *PublicKey) ShareBits() int { return p.smax.BitLen() }
@@ -209,8 +216,8 @@ func (p *PublicKey) check() error {
 		return fmt.Errorf("%d holders, not 1 to %d", p.l, MaxHolders)
 	case p.k < 1 || p.k > p.l:
 		return fmt.Errorf("threshold %d of %d holders", p.k, p.l)
-	case p.e <= p.l || p.e > 1<<31-1 || !big.NewInt(int64(p.e)).ProbablyPrime(20):
-		return fmt.Errorf("public exponent %d isn't a prime above the number of holders", p.e)
+	case p.e <= p.l || p.e < 3 || p.e > 1<<31-1 || !big.NewInt(int64(p.e)).ProbablyPrime(20):
+		return fmt.Errorf("public exponent %d isn't an odd prime above the number of holders", p.e)
 	case p.epoch == 0:
 		return errors.New("epoch 0")
 	case (p.epoch == 1) != (p.parent == [32]byte{}) || (p.epoch == 1) != (p.ceremony == [32]byte{}):
