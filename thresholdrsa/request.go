@@ -50,6 +50,13 @@ func hashCode(h crypto.Hash) (uint8, bool) {
 	return 0, false
 }
 
+func checkHash(h crypto.Hash) error {
+	if _, ok := hashCode(h); !ok {
+		return fmt.Errorf("hash %v isn't SHA-256, SHA-384 or SHA-512", h)
+	}
+	return nil
+}
+
 // SaltedPSS asks NewRequest for PSS with the given salt, which may be empty.
 // It is a crypto.SignerOpts, since rsa.PSSOptions can't express an empty salt.
 type SaltedPSS struct {
@@ -83,6 +90,9 @@ func NewRequest(p *PublicKey, digest []byte, opts crypto.SignerOpts) (*Request, 
 		return nil, errors.New("thresholdrsa: request without options")
 	}
 	r := &Request{keyID: p.id, epoch: p.epoch, padding: PKCS1v15, hash: opts.HashFunc(), digest: bytes.Clone(digest)}
+	if err := checkHash(r.hash); err != nil { // its Size would panic
+		return nil, fmt.Errorf("thresholdrsa: request: %w", err)
+	}
 	var err error
 	switch o := opts.(type) {
 	case *rsa.PSSOptions:
@@ -114,13 +124,10 @@ func NewRequest(p *PublicKey, digest []byte, opts crypto.SignerOpts) (*Request, 
 }
 
 func derivedSalt(p *PublicKey, h crypto.Hash, digest []byte, length int) ([]byte, error) {
-	code, ok := hashCode(h)
-	if !ok {
-		return nil, fmt.Errorf("thresholdrsa: request: hash %v isn't SHA-256, SHA-384 or SHA-512", h)
-	}
 	if length == 0 {
 		return nil, nil
 	}
+	code, _ := hashCode(h)
 	spki, err := x509.MarshalPKIXPublicKey(p.RSA())
 	if err != nil {
 		return nil, fmt.Errorf("thresholdrsa: request: %w", err)
@@ -133,8 +140,8 @@ func derivedSalt(p *PublicKey, h crypto.Hash, digest []byte, length int) ([]byte
 
 // check refuses what no NewRequest makes, but for what depends on the key.
 func (r *Request) check() error {
-	if _, ok := hashCode(r.hash); !ok {
-		return fmt.Errorf("hash %v isn't SHA-256, SHA-384 or SHA-512", r.hash)
+	if err := checkHash(r.hash); err != nil {
+		return err
 	}
 	if len(r.digest) != r.hash.Size() {
 		return fmt.Errorf("digest of %d bytes, and %v has %d", len(r.digest), r.hash, r.hash.Size())
