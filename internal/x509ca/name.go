@@ -197,7 +197,7 @@ func (n *Names) Add(s string) error {
 		}
 		one.URI = []*url.URL{u}
 	default:
-		return fmt.Errorf("x509ca: %q doesn't start with DNS:, IP:, email: or URI:", s)
+		return fmt.Errorf("x509ca: %q starts with none of DNS:, IP:, email: and URI: (as in DNS:example.org)", s)
 	}
 	if err := one.check(); err != nil {
 		return err
