@@ -17,7 +17,7 @@ type layer struct {
 // layers from the bottom up. Imports go downward only.
 var layers = []layer{
 	{name: "arithmetic", pure: true, within: true, deps: []string{"golang.org/x/crypto", "golang.org/x/sys/cpu", "filippo.io/bigmod"}},
-	{name: "schemes", pure: true},
+	{name: "schemes", pure: true, deps: []string{"github.com/emmansun/gmsm"}},
 	{name: "files", deps: []string{"filippo.io/age"}},
 	{name: "parties", within: true},
 	{name: "services", within: true, deps: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "github.com/prometheus/client_golang", "github.com/BurntSushi/toml"}},

@@ -1,0 +1,48 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2ec
+
+import "fmt"
+
+// A tier is a way to do the heavy work, by whole slices so that one with
+// vectors can take its items in lanes. All tiers give the same results.
+type tier struct {
+	name          string
+	assembly      bool // the field's multiplication is assembly
+	sumTables     func(dst []Jacobian, flagged []bool, g *Table, terms []Term)
+	verifySingles func(ok []bool, items []*Item)
+}
+
+var genericTier = tier{
+	name:          "generic",
+	sumTables:     sumTables,
+	verifySingles: verifySingles,
+}
+
+// tiers are those that this processor can run, the best first.
+var tiers = available()
+
+var current = &tiers[0]
+
+// Tiers returns the names of the tiers of this processor, the best first.
+func Tiers() []string {
+	names := make([]string, len(tiers))
+	for i := range tiers {
+		names[i] = tiers[i].name
+	}
+	return names
+}
+
+// ForceTier makes everything use one of the [Tiers], until restore is called. It is for
+// tests, and not while anything else of this package runs.
+func ForceTier(name string) (restore func()) {
+	old := current
+	for i := range tiers {
+		if tiers[i].name == name {
+			use(&tiers[i])
+			return func() { use(old) }
+		}
+	}
+	panic(fmt.Sprintf("sm2ec: no tier %q", name))
+}
