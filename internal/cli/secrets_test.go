@@ -89,8 +89,7 @@ func TestWriteBack(t *testing.T) {
 	}{
 		{"X25519", mustSeal(t, secret, alice.Recipient()), secretFlags{identities: []string{ids["bob"], ids["alice"]}, pass: none}, true},
 		{"hybrid", mustSeal(t, secret, hybrid.Recipient()), secretFlags{identities: []string{ids["bob"], ids["hybrid"]}, pass: none}, true},
-		{"passphrase", mustSeal(t, secret, scrypt(t, "correct horse")), secretFlags{pass: passphraseFlags{file: pass, fd: -1}}, true},
-		{"passphrase and keys", mustSeal(t, secret, scrypt(t, "correct horse")), secretFlags{identities: []string{ids["bob"]}, pass: passphraseFlags{file: pass, fd: -1}}, true},
+		{"passphrase", mustSeal(t, secret, scrypt(t, "correct horse")), secretFlags{identities: []string{ids["bob"]}, pass: passphraseFlags{file: pass, fd: -1}}, true},
 		{"plaintext", plaintext, secretFlags{plaintext: true, pass: none}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
