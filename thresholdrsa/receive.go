@@ -62,7 +62,8 @@ type ReceiveOptions struct {
 // On success the share keeps the new one as pending: store it, and only then
 // send the Ack. If a contribution is wrong the error is a *CeremonyError that names
 // the contributor, with a Refusal to publish; store the share then too, since it
-// remembers that it refused.
+// remembers that it refused. There is no Refusal of a run of which the holder has
+// acknowledged a record.
 func (s *KeyShare) Receive(key *ReceiverKey, pr *Proposal, contributions []*Contribution, opts *ReceiveOptions) (*Ack, error) {
 	if s.index == 0 {
 		return nil, errors.New("thresholdrsa: the share has been wiped")
@@ -99,36 +100,50 @@ func (s *KeyShare) Receive(key *ReceiverKey, pr *Proposal, contributions []*Cont
 	if slices.Contains(s.refused, pl.id) && committed == nil {
 		return nil, errors.New("thresholdrsa: this holder has refused the run")
 	}
+	in.bound = len(s.refused) >= maxRefused ||
+		slices.ContainsFunc(s.pending, func(q *KeyShare) bool { return q.proposal == pl.id })
 	next, ack, err := in.receive(contributions)
 	var ce *CeremonyError
 	if errors.As(err, &ce) && ce.Refusal != nil {
-		if len(s.refused) >= maxRefused {
-			ce.Refusal = nil
-			return nil, err
-		}
 		s.refused = append(s.refused, pl.id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range s.pending {
-		if q.key.id == next.key.id {
-			next.Wipe() // received again
-			return ack, nil
-		}
-		if committed.Equal(next.key) {
-			continue
-		}
-		if err := q.superseded(opts); err != nil {
-			next.Wipe()
-			return nil, err
-		}
+	if slices.ContainsFunc(s.pending, func(q *KeyShare) bool { return q.key.id == next.key.id }) {
+		next.Wipe() // received again
+		return ack, nil
 	}
-	if len(s.pending) >= maxPending {
-		return nil, fmt.Errorf("thresholdrsa: %d acknowledged ceremonies await their certificates", len(s.pending))
+	if err := s.admit(next, committed, opts); err != nil {
+		next.Wipe()
+		return nil, err
 	}
 	s.pending = append(s.pending, next)
 	return ack, nil
+}
+
+// admit reports whether next may be acknowledged after what is pending.
+func (s *KeyShare) admit(next *KeyShare, committed *PublicKey, opts *ReceiveOptions) error {
+	if len(s.pending) >= maxPending {
+		return fmt.Errorf("thresholdrsa: %d acknowledged ceremonies await their certificates", len(s.pending))
+	}
+	if committed != nil {
+		return next.isOf(committed)
+	}
+	for _, q := range s.pending {
+		if err := q.superseded(opts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isOf returns an error if s isn't a share of the committed record.
+func (s *KeyShare) isOf(committed *PublicKey) error {
+	if !committed.Equal(s.key) {
+		return &KeyError{"certificate", committed.id, s.key.id, committed.epoch, s.key.epoch}
+	}
+	return nil
 }
 
 // committed returns the record that the options' certificate is for, or nil.
@@ -178,6 +193,10 @@ func (k *ReceiverKey) Receive(parent *PublicKey, pr *Proposal, contributions []*
 	if pr.kind == Refresh {
 		return nil, nil, errors.New("thresholdrsa: a refresh needs the share of the epoch before")
 	}
+	// A holder's share remembers what it acknowledged, in other runs too.
+	if parent.holderOf(k.identity.Public().(ed25519.PublicKey)) != 0 {
+		return nil, nil, fmt.Errorf("thresholdrsa: %q holds a share of the epoch before, and receives with that", k.name)
+	}
 	if err := in.use(k); err != nil {
 		return nil, nil, err
 	}
@@ -188,6 +207,7 @@ func (k *ReceiverKey) Receive(parent *PublicKey, pr *Proposal, contributions []*
 	if k.refused && committed == nil {
 		return nil, nil, errors.New("thresholdrsa: this receiver has refused the run")
 	}
+	in.bound = k.record != [32]byte{}
 	s, ack, err := in.receive(contributions)
 	var ce *CeremonyError
 	if errors.As(err, &ce) && ce.Refusal != nil {
@@ -196,9 +216,14 @@ func (k *ReceiverKey) Receive(parent *PublicKey, pr *Proposal, contributions []*
 	if err != nil {
 		return nil, nil, err
 	}
-	if k.record != [32]byte{} && k.record != s.key.id && !committed.Equal(s.key) {
+	if committed != nil {
+		err = s.isOf(committed)
+	} else if k.record != [32]byte{} && k.record != s.key.id {
+		err = errors.New("thresholdrsa: this receiver has acknowledged another record of the run: a contributor sent two versions")
+	}
+	if err != nil {
 		s.Wipe()
-		return nil, nil, errors.New("thresholdrsa: this receiver has acknowledged another record of the run: a contributor sent two versions")
+		return nil, nil, err
 	}
 	k.record = s.key.id
 	return s, ack, nil
@@ -211,6 +236,7 @@ type recipient struct {
 	identity  ed25519.PrivateKey
 	run, next []byte
 	own       *KeyShare // in a refresh
+	bound     bool      // it can't refuse the run, as when it has acknowledged a record of it
 }
 
 func (in *recipient) use(k *ReceiverKey) error {
@@ -231,7 +257,7 @@ func (in *recipient) receive(contributions []*Contribution) (*KeyShare, *Ack, er
 	bs, e := pl.gather(contributions)
 	if e != nil {
 		if e.signed { // else the right contribution may come yet
-			e.Refusal = pl.refuse(in.identity, in.index, e, nil)
+			e.Refusal = in.refuse(e, nil)
 		}
 		return nil, nil, e
 	}
@@ -251,7 +277,7 @@ func (in *recipient) receive(contributions []*Contribution) (*KeyShare, *Ack, er
 		g, opening, e := in.open(b)
 		if e != nil {
 			s.Wipe()
-			e.Refusal = pl.refuse(in.identity, in.index, e, opening)
+			e.Refusal = in.refuse(e, opening)
 			return nil, nil, e
 		}
 		s.s.Add(s.s, narrow(g, len(s.s)))
@@ -263,6 +289,15 @@ func (in *recipient) receive(contributions []*Contribution) (*KeyShare, *Ack, er
 		return nil, nil, err
 	}
 	return s, newAck(in.identity, pl.id, next.id, in.index), nil
+}
+
+// refuse refuses the run. Who has acknowledged a record of it doesn't: its refusal
+// would count as evidence that the record can't be committed.
+func (in *recipient) refuse(e *CeremonyError, opening []byte) *Refusal {
+	if in.bound {
+		return nil
+	}
+	return in.pl.refuse(in.identity, in.index, e, opening)
 }
 
 // open returns g(j) as contributor b sent it, or who is to blame, with the opening

@@ -150,6 +150,11 @@ func (p *PublicKey) holderName(i int) string {
 	return p.holders[i-1].Name
 }
 
+// holderOf returns the index of the holder with an identity, or 0.
+func (p *PublicKey) holderOf(identity ed25519.PublicKey) int {
+	return 1 + slices.IndexFunc(p.holders, func(h Holder) bool { return bytes.Equal(h.Identity, identity) })
+}
+
 // size is the length of the modulus in bytes.
 func (p *PublicKey) size() int { return (p.n.BitLen() + 7) / 8 }
 
