@@ -5,7 +5,6 @@ package cli
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -315,8 +314,6 @@ func outName(proposal string, who party, ext string) string {
 	}
 	return stem + "." + name + ext
 }
-
-func recordHex(id [32]byte) string { return hex.EncodeToString(id[:]) }
 
 // exists reports whether something has the name of a file that is to be written.
 func exists(path string) bool {

@@ -197,8 +197,8 @@ func (k *ceremony) finished(f finishFlags, share *thresholdrsa.KeyShare) error {
 	res := finishResult{f.share, party{share.Index(), share.Name()}, p.Epoch(), keyfile.Fingerprint(p), erased}
 	return k.e.print(res, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: the share of holder %s in epoch %d, %s\n", f.share, printable(res.party.String()), p.Epoch(), res.Fingerprint)
-		if f.cardKey != "" {
-			fmt.Fprintf(w, "%s: erased\n", f.cardKey)
+		for _, path := range erased {
+			fmt.Fprintf(w, "%s: erased\n", path)
 		}
 		fmt.Fprintf(w, "erase backups of older shares too\n")
 	})
@@ -212,7 +212,10 @@ func (k *ceremony) leave(f finishFlags, who party, p *thresholdrsa.PublicKey) er
 	}
 	res := finishResult{"", who, p.Epoch(), keyfile.Fingerprint(p), erased}
 	return k.e.print(res, func(w io.Writer) {
-		fmt.Fprintf(w, "%s: erased; %s holds no share in epoch %d\n", f.share, printable(who.Name), p.Epoch())
+		for _, path := range erased {
+			fmt.Fprintf(w, "%s: erased\n", path)
+		}
+		fmt.Fprintf(w, "%s holds no share in epoch %d\n", printable(who.Name), p.Epoch())
 		fmt.Fprintf(w, "erase backups of it too\n")
 	})
 }

@@ -5,6 +5,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -91,6 +93,9 @@ func (k *ceremony) propose(ctx context.Context, f proposeFlags, args []string) e
 			threshold = p.Threshold()
 		}
 		pr, err = thresholdrsa.ProposeReshare(p, by, threshold, cards)
+	}
+	if ce := new(thresholdrsa.CeremonyError); errors.As(err, &ce) { // a card is missing
+		return failf(ExitError, fmt.Sprintf("\"undersign threshold %s card\" makes it, at %s's", k.name, ce.Name), "%w", err)
 	}
 	if err != nil {
 		return ceremonyError(err)
