@@ -102,11 +102,6 @@ func checkRequestKey(file string, r *thresholdrsa.Request, p *thresholdrsa.Publi
 	})
 }
 
-// readSignatureShare reads a holder's answer to a request.
-func (e *env) readSignatureShare(ctx context.Context, file string) (*thresholdrsa.SignatureShare, error) {
-	return readObject[*thresholdrsa.SignatureShare](ctx, e, file)
-}
-
 // fileError says which file an error is about, and gives it the exit status and
 // the hint that its type asks for.
 func fileError(file string, err error) error {
