@@ -492,6 +492,7 @@ func TestFormatCeremony(t *testing.T) {
 	if j, i := l.u8(), l.u8(); j != 1 || i != 3 {
 		t.Errorf("refusal by %d of %d", j, i)
 	}
+	l.fixed(32)
 	l.bytes()
 	l.bytes()
 	if !ed25519.Verify(r.holders[0].identity, signed, l.fixed(64)) {

@@ -444,6 +444,7 @@ func TestFalseComplaint(t *testing.T) {
 	p := refresh(t, shares, 1, 3).contribute(nil)
 	pl, _ := p.pr.plan(p.parent)
 	e := pl.blame(3, "it lies")
+	e.digest = p.cs[1].digest()
 	for name, c := range map[string]struct {
 		opening []byte
 		verdict Verdict

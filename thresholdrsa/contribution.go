@@ -164,9 +164,9 @@ func (pl *plan) blame(index int, format string, args ...any) *CeremonyError {
 }
 
 // fault is blame for what the contributor has signed: evidence against it.
-func (pl *plan) fault(index int, format string, args ...any) *CeremonyError {
-	e := pl.blame(index, format, args...)
-	e.signed = true
+func (b *broadcast) fault(pl *plan, format string, args ...any) *CeremonyError {
+	e := pl.blame(b.index, format, args...)
+	e.signed, e.digest = true, b.digest
 	return e
 }
 
@@ -187,23 +187,23 @@ func (pl *plan) check(c *Contribution) (*broadcast, *CeremonyError) {
 		return nil, pl.blame(c.index, "the signature is wrong")
 	}
 	if len(c.commitments) != pl.pr.k-1 || len(c.parts) != len(pl.pr.receivers) {
-		return nil, pl.fault(c.index, "%d commitments and parts for %d receivers, not %d and %d",
+		return nil, b.fault(pl, "%d commitments and parts for %d receivers, not %d and %d",
 			len(c.commitments), len(c.parts), pl.pr.k-1, len(pl.pr.receivers))
 	}
 	for i, part := range c.parts {
 		if want := sealedSize((pl.bound(at, i+1).BitLen()+7)/8 + openingSaltSize); len(part.sealed) != want {
-			return nil, pl.fault(c.index, "part of %d bytes for receiver %d, not %d", len(part.sealed), i+1, want)
+			return nil, b.fault(pl, "part of %d bytes for receiver %d, not %d", len(part.sealed), i+1, want)
 		}
 	}
 	mod := p.arith().mod
 	if pl.pr.kind == Reshare {
 		c0, err := mod.SetBig(p.vi[c.index-1])
 		if err != nil {
-			return nil, pl.fault(c.index, "%v", err)
+			return nil, b.fault(pl, "%v", err)
 		}
 		if pl.lambda[at].Sign() < 0 {
 			if err := mod.InverseVarTime(c0, c0); err != nil {
-				return nil, pl.fault(c.index, "%v", err)
+				return nil, b.fault(pl, "%v", err)
 			}
 		}
 		mod.ExpVarTime(c0, c0, new(big.Int).Abs(pl.lambda[at]))
@@ -213,13 +213,13 @@ func (pl *plan) check(c *Contribution) (*broadcast, *CeremonyError) {
 	for t, v := range c.commitments {
 		ct, err := mod.SetBytes(v)
 		if err != nil {
-			return nil, pl.fault(c.index, "commitment %d: %v", t+1, err)
+			return nil, b.fault(pl, "commitment %d: %v", t+1, err)
 		}
 		mod.Mul(prod, prod, ct)
 		b.c = append(b.c, ct)
 	}
 	if mod.InverseVarTime(prod, prod) != nil {
-		return nil, pl.fault(c.index, "a commitment isn't prime to the modulus")
+		return nil, b.fault(pl, "a commitment isn't prime to the modulus")
 	}
 	return b, nil
 }
@@ -234,7 +234,7 @@ func (pl *plan) gather(cs []*Contribution) ([]*broadcast, *CeremonyError) {
 			return nil, e
 		}
 		if o := out[b.at]; o != nil && o.digest != b.digest {
-			return nil, pl.fault(c.index, "signed two different contributions to one run")
+			return nil, b.fault(pl, "signed two different contributions to one run")
 		}
 		out[b.at] = b
 	}

@@ -362,7 +362,8 @@ type CeremonyError struct {
 	Reason  string
 	Refusal *Refusal // to be published, where a receiver refuses a contribution
 
-	signed bool // the party signed what is wrong
+	signed bool     // the party signed what is wrong
+	digest [32]byte // of the contribution that is wrong
 }
 
 func (e *CeremonyError) Error() string {

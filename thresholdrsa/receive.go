@@ -306,14 +306,14 @@ func (in *recipient) open(b *broadcast) (modexp.Nat, []byte, *CeremonyError) {
 	part := b.parts[in.index-1]
 	opening, err := open(in.run, in.pl.sealInfo(b.index, in.index), part.sealed)
 	if err != nil {
-		return nil, nil, in.pl.fault(b.index, "its part for receiver %d can't be opened", in.index)
+		return nil, nil, b.fault(in.pl, "its part for receiver %d can't be opened", in.index)
 	}
 	if in.pl.openingHash(b.index, in.index, opening) != part.hash {
-		return nil, nil, in.pl.fault(b.index, "its part for receiver %d doesn't match its hash", in.index)
+		return nil, nil, b.fault(in.pl, "its part for receiver %d doesn't match its hash", in.index)
 	}
 	g, err := in.pl.checkOpening(b, in.index, opening)
 	if err != nil {
-		return nil, opening, in.pl.fault(b.index, "its part for receiver %d: %v", in.index, err)
+		return nil, opening, b.fault(in.pl, "its part for receiver %d: %v", in.index, err)
 	}
 	clear(opening)
 	return g, nil, nil

@@ -18,8 +18,9 @@ import (
 // nothing of that run any more.
 type Refusal struct {
 	proposal    [32]byte
-	index       int // of the receiver
-	contributor int // index of the one it complains of, in the parent record; 0 if of nobody
+	index       int      // of the receiver
+	contributor int      // index of the one it complains of, in the parent record; 0 if of nobody
+	digest      [32]byte // of the contribution it complains of: a contributor may show others another one
 	reason      string
 	opening     []byte // g(j) || salt as received, where it matches the contributor's hash; else empty
 	sig         []byte
@@ -44,7 +45,7 @@ func (f *Refusal) Equal(x *Refusal) bool { return x != nil && bytes.Equal(f.enco
 
 // refuse makes a refusal of the whole run.
 func (pl *plan) refuse(identity ed25519.PrivateKey, j int, e *CeremonyError, opening []byte) *Refusal {
-	f := &Refusal{proposal: pl.id, index: j, contributor: e.Index, reason: e.Reason, opening: opening}
+	f := &Refusal{proposal: pl.id, index: j, contributor: e.Index, digest: e.digest, reason: e.Reason, opening: opening}
 	if len(f.reason) > maxReason {
 		f.reason = strings.ToValidUTF8(f.reason[:maxReason], "")
 	}
@@ -57,7 +58,8 @@ type Verdict uint8
 
 const (
 	// Undecided: one of the two lies, and what was published doesn't show which.
-	// Start again without either.
+	// Start again without either. It is the verdict too if the refusal is about
+	// another version of the contribution than the one given.
 	Undecided Verdict = iota
 	// ContributorAtFault: the contributor sent what its commitments don't allow.
 	ContributorAtFault
@@ -99,11 +101,13 @@ func (f *Refusal) Judge(parent *PublicKey, pr *Proposal, c *Contribution) (Verdi
 	if len(f.opening) == 0 {
 		return Undecided, nil
 	}
-	if pl.openingHash(c.index, f.index, f.opening) != c.parts[f.index-1].hash {
-		return ReceiverAtFault, nil
+	if pl.openingHash(c.index, f.index, f.opening) == c.parts[f.index-1].hash {
+		if _, err := pl.checkOpening(b, f.index, f.opening); err != nil {
+			return ContributorAtFault, nil
+		}
 	}
-	if _, err := pl.checkOpening(b, f.index, f.opening); err != nil {
-		return ContributorAtFault, nil
+	if f.digest != b.digest {
+		return Undecided, nil
 	}
 	return ReceiverAtFault, nil
 }
@@ -131,6 +135,7 @@ func (f *Refusal) put(e *wire.Encoder) {
 	e.Fixed(f.proposal[:])
 	e.U8(uint8(f.index))
 	e.U8(uint8(f.contributor))
+	e.Fixed(f.digest[:])
 	e.Bytes([]byte(f.reason))
 	e.Bytes(f.opening)
 }
@@ -162,6 +167,7 @@ func (f *Refusal) UnmarshalBinary(data []byte) error {
 	d.Read("proposal", q.proposal[:])
 	q.index = int(d.U8("index"))
 	q.contributor = int(d.U8("contributor"))
+	d.Read("contribution", q.digest[:])
 	q.reason = string(d.Bytes("reason", maxReason))
 	if !printable(q.reason) {
 		d.Fail("reason", "has a character that can't be printed")
