@@ -223,8 +223,7 @@ func (k *ceremony) receive(ctx context.Context, f receiveFlags, args []string) e
 		defer fresh.Wipe()
 	}
 	if c := opts.Certificate; c != nil && c.PublicKey().ID() != ack.Record() {
-		return failf(ExitInvalid, "get the contributions that were committed",
-			"these contributions lead to another record (%x) than the certificate's (%x)", first8(ack.Record()), first8(c.PublicKey().ID()))
+		return otherRecord(ack.Record(), c.PublicKey().ID()) // it was acknowledged before
 	}
 	// The share first and durably, and only then the word that it is there.
 	who := party{ack.Index(), in.name()}
@@ -295,6 +294,9 @@ func receiveError(certificate string, err error) error {
 	if errors.Is(err, thresholdrsa.ErrQuorum) {
 		return certificateError(certificate, err)
 	}
+	if key := new(thresholdrsa.KeyError); errors.As(err, &key) && key.What == "certificate" {
+		return otherRecord(key.Want, key.Got)
+	}
 	err = ceremonyError(err)
 	if hintOf(err) != "" {
 		return err
@@ -303,6 +305,12 @@ func receiveError(certificate string, err error) error {
 		return withHint(err, "nothing was stored: get the right contribution of that holder")
 	}
 	return err
+}
+
+// otherRecord says that contributions aren't those that were committed.
+func otherRecord(got, committed [32]byte) error {
+	return failf(ExitInvalid, "get the contributions that were committed",
+		"these contributions lead to another record (%x) than the certificate's (%x)", got[:8], committed[:8])
 }
 
 // refuse stores that the receiver has refused, and then writes the refusal.

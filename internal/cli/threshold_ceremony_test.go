@@ -468,6 +468,8 @@ func TestRefusalsFreeHolder(t *testing.T) {
 	s.spoil("bob") // who shows the others something else
 	os.Rename("proposal.bob.contribution", "shown-to-alice")
 	s.contribute("proposal.txt", "bob")
+	s.run(3, receiveLine("alice")+" -o x", "contributor 2 (bob)", "nothing was stored")
+	s.exists("x", false) // who has acknowledged a run doesn't call it dead
 	s.run(3, receiveLine("carol"), "contributor 2 (bob)")
 	s.run(3, receiveLine("dave"), "contributor 2 (bob)")
 
@@ -486,6 +488,33 @@ func TestRefusalsFreeHolder(t *testing.T) {
 	}
 	// Who refused the first is free anyway.
 	s.run(0, strings.Replace(receiveLine("carol"), "proposal.", "second.", 2))
+}
+
+// TestTwoVersions: a contributor shows one receiver something else than the
+// others, all of it right. What is committed holds.
+func TestTwoVersions(t *testing.T) {
+	s := newStage(t, "refresh")
+	s.propose("alice", "bob", "carol", "dave")
+	s.run(0, receiveLine("alice"))
+	os.Rename("proposal.bob.contribution", "shown-to-alice")
+	s.contribute("proposal.txt", "bob")
+	for _, name := range []string{"bob", "carol", "dave"} {
+		s.run(0, receiveLine(name))
+	}
+	s.run(3, "commit proposal.txt *.contribution *.ack --key threshold.pub", "receiver 1 (alice): acknowledges another record")
+	s.run(3, "commit proposal.txt *.contribution shown-to-alice *.ack --key threshold.pub", "contributor 2 (bob): signed two different contributions")
+	s.run(1, receiveLine("alice")+" -o x", "acknowledged another successor")
+	s.run(0, "commit proposal.txt *.contribution proposal.bob.ack proposal.carol.ack proposal.dave.ack --key threshold.pub")
+	line := "receive proposal.txt proposal.alice.contribution %s --share alice.share -i alice.key --card-key alice.card.key --certificate certificate.txt --force"
+	s.run(3, fmt.Sprintf(line, "shown-to-alice")+" -o x", "lead to another record")
+	s.exists("x", false)
+	s.run(0, fmt.Sprintf(line, "proposal.bob.contribution"))
+	s.run(0, "finish certificate.txt --share alice.share -i alice.key")
+
+	// A holder doesn't pass for a newcomer, who would remember nothing.
+	s.group = "reshare"
+	s.run(1, "receive proposal.txt proposal.*.contribution --key threshold.pub --card-key bob.card.key -i bob.key --share-out x", "holds a share of the epoch before")
+	s.exists("x", false)
 }
 
 func TestContributeOnce(t *testing.T) {
