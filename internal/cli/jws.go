@@ -71,12 +71,11 @@ func jwsSigningInput(a jwsAlgorithm, kid string, payload []byte) (string, error)
 
 // A jws is a signature in the compact form of RFC 7515, section 7.1.
 type jws struct {
-	alg          jwsAlgorithm
-	payload      []byte
-	detached     bool   // RFC 7515, appendix F: the payload is elsewhere
-	header       string // encoded
-	signature    []byte
-	signingInput string // of a payload that is inside
+	alg       jwsAlgorithm
+	header    string // encoded
+	payload   []byte
+	detached  bool // RFC 7515, appendix F: the payload is elsewhere
+	signature []byte
 }
 
 // isJWS reports whether text looks like the compact form.
@@ -93,7 +92,7 @@ func parseJWS(text string) (*jws, error) {
 		return nil, errors.New("not a JWS in compact form")
 	}
 	parts := strings.Split(text, ".")
-	j := &jws{header: parts[0], detached: parts[1] == "", signingInput: parts[0] + "." + parts[1]}
+	j := &jws{header: parts[0], detached: parts[1] == ""}
 	raw, err := jwsEncoding.DecodeString(parts[0])
 	if err != nil {
 		return nil, errors.New("JWS: the header isn't base64url")

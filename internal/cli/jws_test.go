@@ -89,3 +89,23 @@ func TestDecodeBase64(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParseJWS demands that what parses is canonical: it encodes to the same text.
+func FuzzParseJWS(f *testing.F) {
+	h := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"PS384","kid":"a"}`))
+	for _, text := range []string{h + ".e30.AAAA", h + "..AAAA", h + ".e30.", "e30.e30.e30", "..", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		j, err := parseJWS(text)
+		if err != nil {
+			return
+		}
+		if again := j.header + "." + jwsEncoding.EncodeToString(j.payload) + "." + jwsEncoding.EncodeToString(j.signature); again != text {
+			t.Errorf("%q was parsed, and encodes to %q", text, again)
+		}
+		if j.alg.name() == "" {
+			t.Errorf("%q was parsed without an algorithm", text)
+		}
+	})
+}
