@@ -5,6 +5,7 @@ package wire
 
 import (
 	"bytes"
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func TestRefused(t *testing.T) {
 		{"version", []byte{9, 2}, func(d *Decoder) { d.Header(1, 2) }, "version"},
 		{"suite", []byte{1, 9}, func(d *Decoder) { d.Header(1, 2) }, "suite"},
 		{"limit", []byte{0, 0, 0, 4, 1, 2, 3, 4}, func(d *Decoder) { d.Bytes("f", 3) }, "over the limit"},
-		{"huge length", []byte{0xff, 0xff, 0xff, 0xff}, func(d *Decoder) { d.Bytes("f", 1<<30) }, "truncated"},
+		{"huge length", []byte{0x7f, 0xff, 0xff, 0xff}, func(d *Decoder) { d.Bytes("f", math.MaxInt) }, "truncated"},
 		{"leading zero", []byte{0, 0, 0, 2, 0, 1}, func(d *Decoder) { d.Int("f", 8) }, "leading zero"},
 		{"zero as a byte", []byte{0, 0, 0, 1, 0}, func(d *Decoder) { d.Int("f", 8) }, "leading zero"},
 		{"negative", nil, func(d *Decoder) { d.Fixed("f", -1) }, "truncated"},
