@@ -213,7 +213,10 @@ func deal(priv *rsa.PrivateKey, k, l int, opts *DealOptions, form Form, coeffs [
 		}
 		d.trial = append(d.trial, t)
 	}
-	return d, shares, d.verifyTrial()
+	if err := d.verifyTrial(); err != nil {
+		return nil, nil, err
+	}
+	return d, shares, nil
 }
 
 // dealModular shares d = e^(-1) mod m, m = p'q':
