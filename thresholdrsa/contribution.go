@@ -113,15 +113,17 @@ func (pl *plan) contribute(s *KeyShare, b []modexp.Nat) (*Contribution, error) {
 		if negative {
 			g.Sub(g, narrow(c, len(g)))
 		}
-		opening := append(fill(g, (bits+7)/8), make([]byte, openingSaltSize)...)
-		rand.Read(opening[len(opening)-openingSaltSize:])
+		value := fill(g, (bits+7)/8)
+		opening := make([]byte, len(value)+openingSaltSize)
+		rand.Read(opening[copy(opening, value):])
+		clear(value)
 		sealed, err := seal(r.run, pl.sealInfo(s.index, j), opening)
-		if err != nil {
-			return nil, fmt.Errorf("thresholdrsa: the key of receiver %d (%s): %w", j, r.name, err)
-		}
 		out.parts = append(out.parts, part{pl.openingHash(s.index, j, opening), sealed})
 		g.Wipe()
 		clear(opening)
+		if err != nil {
+			return nil, fmt.Errorf("thresholdrsa: the key of receiver %d (%s): %w", j, r.name, err)
+		}
 	}
 	out.sig = ed25519.Sign(s.identity, out.signed(out.digest()))
 	return out, nil
