@@ -1,0 +1,107 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2ec
+
+import (
+	"slices"
+
+	"github.com/undersign/undersign/internal/batch"
+)
+
+// A joint is a batch of items that were lifted to points, for which
+//
+//	Σ z(sG + tP - R) = 0
+//
+// is to be seen with random weights z. Items of the same signer are together, so
+// that one multiplication serves for them.
+type joint struct {
+	items   []*Item
+	points  []Affine // R
+	weights []weight
+	zs, zt  []Scalar // multipliers of G and P
+	workers int
+}
+
+// newJoint returns the batch, with weights from the seed. From here on nothing of it changes.
+func newJoint(items []*Item, points []Affine, seed *[32]byte, workers int) *joint {
+	j := &joint{items: items, points: points, workers: workers}
+	j.weights = drawWeights(seed, items, points)
+	j.zs, j.zt = make([]Scalar, len(items)), make([]Scalar, len(items))
+	chunks(len(items), 256, workers, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			z := j.weights[i].scalar()
+			t, _ := items[i].T()
+			j.zs[i].Mul(&z, &items[i].S)
+			j.zt[i].Mul(&z, &t)
+		}
+	})
+	return j
+}
+
+// sum returns the weighted sum of the defects of the items lo to hi-1.
+func (j *joint) sum(lo, hi int) Jacobian {
+	terms := make([]multiple, 0, 2*(hi-lo)+1)
+	for i := lo; i < hi; i++ {
+		w := &j.weights[i]
+		terms = append(terms, multiple{&j.points[i], w.k, !w.neg})
+	}
+	var g Scalar
+	for i := lo; i < hi; {
+		p := &j.items[i].P
+		var k Scalar
+		for ; i < hi && j.items[i].P == *p; i++ {
+			k.Add(&k, &j.zt[i])
+			g.Add(&g, &j.zs[i])
+		}
+		terms = append(terms, newMultiple(p, &k))
+	}
+	terms = append(terms, newMultiple(&generator, &g))
+	return sumMultiples(terms, j.workers)
+}
+
+// verify returns the indices of bad items. They and other suspects went through confirm,
+// which gives exact verdicts.
+func (j *joint) verify(confirm func(items []int) (bad []int)) batch.Result {
+	n := len(j.items)
+	signers := 1
+	for i := 1; i < n; i++ {
+		if j.items[i].P != j.items[i-1].P {
+			signers++
+		}
+	}
+	return batch.Locate(batch.Problem[Jacobian]{
+		N:   n,
+		Sum: j.sum,
+		Sub: func(sum, part Jacobian) Jacobian {
+			part.Neg(&part)
+			sum.Add(&sum, &part)
+			return sum
+		},
+		IsZero:  func(s Jacobian) bool { return s.IsInfinity() },
+		Confirm: confirm,
+		Cost: func(m int) float64 {
+			// Signers are taken to be spread evenly.
+			return jointCost(min(signers, (signers*m+n-1)/n), m) / singleCost
+		},
+		Leaf: 16,
+	}, j.sum(0, n))
+}
+
+// bySigner returns a permutation of the items that brings those of a signer together,
+// in the order in which signers first occur.
+func bySigner(items []*Item) []int {
+	rank := make(map[Affine]int, len(items))
+	ranks := make([]int, len(items))
+	order := make([]int, len(items))
+	for i, it := range items {
+		r, ok := rank[it.P]
+		if !ok {
+			r = len(rank)
+			rank[it.P] = r
+		}
+		ranks[i], order[i] = r, i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return ranks[a] - ranks[b] })
+	return order
+}

@@ -1,0 +1,207 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2ec
+
+import "math"
+
+// Costs, in multiplications of the field as this package does them, additions
+// and memory included. Only their ratios matter.
+const (
+	singleCost  = 3000 // an item by itself
+	liftCost    = 330  // a root, a weight and its products
+	recoverCost = 110  // an item's part in the search for signs
+	solveCost   = 3000 // what a group of them takes, of any size
+	signerCost  = 480  // a signer's part in a group
+	addCost     = 6.5  // an affine addition with others
+)
+
+// jointCost estimates a weighted sum of n items by so many signers.
+func jointCost(signers, n int) float64 {
+	if signers+n+1 <= strausMax {
+		return 256*8 + float64(signers+1)*(60+43*11) + float64(n)*(60+22*11)
+	}
+	_, cost := windowFor(signers+1, n)
+	return cost
+}
+
+// signCost estimates the recovery of signs.
+func signCost(signers, n int) float64 {
+	groups := (n + groupSize - 1) / groupSize
+	return float64(groups)*solveCost + float64(n)*recoverCost + float64(max(signers, groups))*signerCost
+}
+
+// buildCost estimates the making of a table.
+func buildCost(w int) float64 { return 256*16 + addCost*float64(tableLen(w)) }
+
+// tableCost estimates an item that has one.
+func tableCost(w int) float64 { return 30 + addCost*float64(windows(smallWidth)+windows(w)) }
+
+// Widths of tables. Below, they save too little; above, they don't pay within a
+// number of uses that one could hope for.
+const minTable, maxTable = 3, 10
+
+// widthFor returns the best width of a table that is used n times, and what
+// making and using it costs. Tables that are to be kept must fit into the cache.
+func widthFor(n int64, cache *Cache) (w int, cost float64) {
+	cost = math.Inf(1)
+	for x := minTable; x <= maxTable; x++ {
+		if cache != nil && !cache.Room(TableSize(x)) || cache == nil && TableSize(x) > tempTables {
+			break
+		}
+		if c := buildCost(x) + float64(n)*tableCost(x); c < cost {
+			w, cost = x, c
+		}
+	}
+	return w, cost
+}
+
+// tempTables bounds the bytes of tables that are made at a time.
+const tempTables = 32 << 20
+
+// plan chooses a path for the items of each signer.
+func (v *verifier) plan(signers []*signer) {
+	switch v.cfg.Force {
+	case Tables:
+		byWidth := map[int][]*signer{}
+		for _, s := range signers {
+			w, _ := widthFor(int64(len(s.items)), nil)
+			byWidth[w] = append(byWidth[w], s)
+		}
+		v.addTableJobs(byWidth)
+	case Joint, Recovered:
+		for _, s := range signers {
+			v.toJoint(s, v.cfg.Force == Recovered)
+		}
+	case Single:
+		for _, s := range signers {
+			v.single = append(v.single, s.items...)
+		}
+	default:
+		v.planAuto(signers)
+	}
+}
+
+// planAuto compares what the paths cost for each signer.
+func (v *verifier) planAuto(signers []*signer) {
+	byWidth := map[int][]*signer{}
+	var rest []*signer
+	var uses []int64
+	n := 0
+	for _, s := range signers {
+		t, u := v.cfg.Cache.Use(&s.key, len(s.items))
+		if t == nil {
+			rest, uses = append(rest, s), append(uses, u)
+			n += len(s.items)
+			continue
+		}
+		if w, cost := widthFor(u, v.cfg.Cache); w > t.w && cost < float64(u)*tableCost(t.w) {
+			byWidth[w] = append(byWidth[w], s) // it has outgrown its table
+			continue
+		}
+		v.tableJobs = append(v.tableJobs, tableJob{signers: []*signer{s}, tables: []*Table{t}})
+	}
+	// A weighted sum of all the rest, to begin with.
+	var lifted []*signer
+	perItem, perSigner := jointShares(len(rest), n)
+	signs := signCost(len(rest), n) / float64(max(n, 1))
+	for k, s := range rest {
+		m := float64(len(s.items))
+		joint := perSigner
+		for _, i := range s.items {
+			joint += perItem
+			if !v.items[i].Hint.known() {
+				joint += signs
+			}
+		}
+		// A table is made if it would have paid already.
+		w, cost := widthFor(uses[k], v.cfg.Cache)
+		if cost/float64(uses[k]) < min(joint/m, singleCost) {
+			byWidth[w] = append(byWidth[w], s)
+		} else {
+			lifted = append(lifted, s)
+		}
+	}
+	v.addTableJobs(byWidth)
+	v.planJoint(lifted)
+}
+
+// jointShares splits the cost of a weighted sum.
+func jointShares(signers, n int) (perItem, perSigner float64) {
+	if n == 0 {
+		return 0, 0
+	}
+	all := jointCost(signers, n)
+	perSigner = min(addCost*25, all/float64(signers+n))
+	return liftCost + (all-perSigner*float64(signers))/float64(n), perSigner
+}
+
+// worth is how much of the cost of the single path a weighted sum may take: what
+// it costs in vain when an item is bad comes on top of that path.
+const worth = 0.7
+
+// planJoint sends the items of these signers into the weighted sum if that pays:
+// all, or else those with hints.
+func (v *verifier) planJoint(signers []*signer) {
+	var hinted, unhinted, both int // items
+	var ofHinted, ofUnhinted int   // signers
+	for _, s := range signers {
+		h := 0
+		for _, i := range s.items {
+			if v.items[i].Hint.known() {
+				h++
+			}
+		}
+		hinted, unhinted = hinted+h, unhinted+len(s.items)-h
+		if h > 0 {
+			ofHinted++
+		}
+		if h < len(s.items) {
+			ofUnhinted++
+		}
+	}
+	both = hinted + unhinted
+	with := float64(both)*liftCost + jointCost(len(signers), both) + signCost(ofUnhinted, unhinted)
+	without := float64(hinted)*liftCost + jointCost(ofHinted, hinted)
+	takeUnhinted := unhinted > 0 && with-min(without, worth*singleCost*float64(hinted)) < worth*singleCost*float64(unhinted)
+	takeHinted := takeUnhinted || without < worth*singleCost*float64(hinted)
+	for _, s := range signers {
+		for _, i := range s.items {
+			switch known := v.items[i].Hint.known(); {
+			case known && takeHinted:
+				v.hinted = append(v.hinted, i)
+			case !known && takeUnhinted:
+				v.unhinted = append(v.unhinted, i)
+			default:
+				v.single = append(v.single, i)
+			}
+		}
+	}
+}
+
+// toJoint sends a signer's items into the weighted sum, and those without a
+// hint, or all, through the recovery of signs.
+func (v *verifier) toJoint(s *signer, all bool) {
+	for _, i := range s.items {
+		if v.items[i].Hint.known() && !all {
+			v.hinted = append(v.hinted, i)
+		} else if all {
+			v.unhinted = append(v.unhinted, i)
+		} else {
+			v.single = append(v.single, i)
+		}
+	}
+}
+
+// addTableJobs makes jobs of signers whose tables are to be made, with a bounded
+// number of bytes each.
+func (v *verifier) addTableJobs(byWidth map[int][]*signer) {
+	for w := minTable; w <= maxTable; w++ {
+		signers := byWidth[w]
+		for len(signers) > 0 {
+			n := min(len(signers), max(1, int(tempTables/TableSize(w))))
+			v.tableJobs = append(v.tableJobs, tableJob{signers: signers[:n], width: w})
+			signers = signers[n:]
+		}
+	}
+}
