@@ -34,6 +34,9 @@ func Tiers() []string {
 	return names
 }
 
+// HasAssembly reports whether the tier in use does the field's arithmetic in assembly.
+func HasAssembly() bool { return current.assembly }
+
 // ForceTier makes everything use one of the [Tiers], until restore is called. It is for
 // tests, and not while anything else of this package runs.
 func ForceTier(name string) (restore func()) {

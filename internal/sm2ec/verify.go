@@ -49,6 +49,10 @@ type Config struct {
 	// Workers is the number of goroutines; zero stands for one.
 	Workers int
 
+	// Single, if it isn't nil, is used in place of [VerifySingles], of which it
+	// must be a faster equal.
+	Single func(ok []bool, items []*Item)
+
 	// Force makes all items take one path, as far as it's open to them: Joint and
 	// Recovered aren't to items with two possible x.
 	Force Path

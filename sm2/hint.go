@@ -1,0 +1,88 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2
+
+import (
+	"crypto/ecdsa"
+	"fmt"
+
+	"github.com/undersign/undersign/internal/sm2ec"
+)
+
+// A Hint tells which of two points a signature was made with: R = sG + tP has the x
+// that the signature says, and a y that it doesn't say. With it, signatures of many
+// different keys are verified together. A hint is no part of the signature, and needs no
+// protection: a wrong one costs time, and changes no verdict. Values other than the
+// constants count as NoHint.
+type Hint uint8
+
+const (
+	NoHint   Hint = iota
+	HintEven      // y(R) is even, as it is in all signatures by SignHinted
+	HintOdd       // y(R) is odd
+	HintLow       // y(R) < p - y(R)
+	HintHigh      // y(R) > p - y(R), the flag that Hyperchain stores
+)
+
+// String returns a word for the hint.
+func (h Hint) String() string {
+	switch h {
+	case NoHint:
+		return "none"
+	case HintEven:
+		return "even"
+	case HintOdd:
+		return "odd"
+	case HintLow:
+		return "low"
+	case HintHigh:
+		return "high"
+	}
+	return fmt.Sprintf("hint %d", uint8(h))
+}
+
+func (h Hint) internal() sm2ec.Hint {
+	switch h {
+	case HintEven:
+		return sm2ec.HintEven
+	case HintOdd:
+		return sm2ec.HintOdd
+	case HintLow:
+		return sm2ec.HintLow
+	case HintHigh:
+		return sm2ec.HintHigh
+	}
+	return sm2ec.NoHint
+}
+
+func hintOf(h sm2ec.Hint) Hint {
+	switch h {
+	case sm2ec.HintEven:
+		return HintEven
+	case sm2ec.HintOdd:
+		return HintOdd
+	case sm2ec.HintLow:
+		return HintLow
+	case sm2ec.HintHigh:
+		return HintHigh
+	}
+	return NoHint
+}
+
+// FindHint verifies a signature in DER of a digest, and returns its hint, HintEven or
+// HintOdd, to be stored beside it.
+func FindHint(pub *ecdsa.PublicKey, digest, sig []byte) (Hint, error) {
+	b := Batch{byXY: map[[64]byte]int32{}}
+	if digest == nil {
+		digest = []byte{}
+	}
+	if bad := b.add(&Item{PublicKey: pub, Digest: digest, Signature: sig, Encoding: DER}); bad != 0 {
+		return NoHint, fmt.Errorf("%w: %v", ErrSignature, bad)
+	}
+	h, ok := sm2ec.FindHint(&b.items[0])
+	if !ok {
+		return NoHint, ErrSignature
+	}
+	return hintOf(h), nil
+}

@@ -1,0 +1,140 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2
+
+import (
+	"crypto/rand"
+	"sync"
+
+	"github.com/emmansun/gmsm/sm3"
+
+	"github.com/undersign/undersign/internal/sm2ec"
+)
+
+// Stats counts the items of a batch by what decided on them.
+type Stats struct {
+	Malformed int // without arithmetic: encoding, key or range
+	Tables    int // tables of recurring keys
+	Hinted    int // a linear combination, with hints
+	Recovered int // a linear combination, with signs that were recovered
+	Single    int // one by one
+	Confirmed int // of those in linear combinations, one by one since the combination failed
+}
+
+// Verify returns nil if all signatures are valid, as they are in an empty batch, and
+// else a [*BatchError] that names every bad one. The batch stays as it is: more may
+// be added, and all of it verified again.
+func (b *Batch) Verify() error {
+	b.hash()
+	cfg := sm2ec.Config{Cache: b.opts.Cache.tables, Workers: b.opts.workers(), Force: b.force, Single: singles()}
+	rand.Read(cfg.Seed[:])
+	results, stats := sm2ec.Verify(b.items, &cfg)
+	b.results = results
+	b.stats = Stats{
+		Malformed: len(b.index) - len(b.items),
+		Tables:    stats.Tables,
+		Hinted:    stats.Joint,
+		Recovered: stats.Recovered,
+		Single:    stats.Single,
+		Confirmed: stats.Confirmed,
+	}
+	b.findNoPoints()
+	var err *BatchError
+	for i, s := range b.index {
+		reason := s.bad
+		if reason == 0 {
+			reason = reasonOf(results[s.at].Verdict)
+		}
+		if reason != 0 {
+			if err == nil {
+				err = &BatchError{Len: len(b.index)}
+			}
+			err.Bad = append(err.Bad, i)
+			err.Reasons = append(err.Reasons, reason)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return err
+}
+
+// Stats returns what the last Verify did.
+func (b *Batch) Stats() Stats { return b.stats }
+
+// Hint returns the hint of item i, if the last Verify found the signature valid and its
+// hint came out on the way. If the item had a wrong hint, this is the right one.
+func (b *Batch) Hint(i int) Hint {
+	s := b.index[i]
+	if s.bad != 0 || s.at >= len(b.results) {
+		return NoHint
+	}
+	r := b.results[s.at]
+	if r.Verdict != sm2ec.Valid {
+		return NoHint
+	}
+	return hintOf(r.Hint)
+}
+
+func reasonOf(v sm2ec.Verdict) Reason {
+	switch v {
+	case sm2ec.Valid:
+		return 0
+	case sm2ec.BadKey:
+		return ReasonKey
+	case sm2ec.BadRange:
+		return ReasonRange
+	case sm2ec.NoPoint:
+		return ReasonNoPoint
+	}
+	return ReasonEquation // no other verdict is good
+}
+
+// hash sets e of the items with messages that have come since the last time.
+func (b *Batch) hash() {
+	first := b.done
+	b.parallel(len(b.items)-first, 256, func(lo, hi int) {
+		for i := first + lo; i < first+hi; i++ {
+			if t := b.texts[i]; t.pending {
+				d := sm3.Sum(b.arena[t.at:t.end])
+				b.items[i].E.SetDigest(&d)
+			}
+		}
+	})
+	b.done = len(b.items)
+	b.arena = b.arena[:0]
+}
+
+// findNoPoints tells the two reasons apart that bad equations can have. Ways to
+// verify that don't need the point of a signature don't see whether it exists.
+func (b *Batch) findNoPoints() {
+	var bad []int
+	for i := range b.results {
+		if b.results[i].Verdict == sm2ec.BadEquation {
+			bad = append(bad, i)
+		}
+	}
+	b.parallel(len(bad), 32, func(lo, hi int) {
+		for _, i := range bad[lo:hi] {
+			if !hasPoint(&b.items[i]) {
+				b.results[i].Verdict = sm2ec.NoPoint
+			}
+		}
+	})
+}
+
+// parallel cuts n things into pieces of at most size, for as many goroutines as
+// there may be, and waits for them.
+func (b *Batch) parallel(n, size int, f func(lo, hi int)) {
+	workers := min(b.opts.workers(), (n+size-1)/size)
+	if workers <= 1 {
+		f(0, n)
+		return
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() { f(n*w/workers, n*(w+1)/workers) })
+	}
+	wg.Wait()
+}
