@@ -117,13 +117,6 @@ func (z *Element) Sub(x, y *Element) {
 // Neg sets z = -x.
 func (z *Element) Neg(x *Element) { z.Sub(&Element{}, x) }
 
-// sqrN squares z n times.
-func (z *Element) sqrN(n int) {
-	for range n {
-		z.Sqr(z)
-	}
-}
-
 // ones31 returns x^(2³⁰-1) and x^(2³¹-1).
 func ones31(x *Element) (x30, x31 Element) {
 	step := func(y *Element, n int, f *Element) (z Element) {

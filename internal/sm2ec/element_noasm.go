@@ -1,7 +1,13 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !amd64
+
 package sm2ec
+
+func available() []tier { return []tier{genericTier} }
+
+func use(t *tier) { current = t }
 
 // Mul sets z = xy.
 func (z *Element) Mul(x, y *Element) { mulGeneric(z, x, y) }
@@ -9,6 +15,17 @@ func (z *Element) Mul(x, y *Element) { mulGeneric(z, x, y) }
 // Sqr sets z = x².
 func (z *Element) Sqr(x *Element) { sqrGeneric(z, x) }
 
-func available() []tier { return []tier{genericTier} }
+// sqrN squares z n > 0 times.
+func (z *Element) sqrN(n int) {
+	for range n {
+		sqrGeneric(z, z)
+	}
+}
 
-func use(t *tier) { current = t }
+func differences(q []quotient, a, b []Affine, zero []bool) (zeros int) {
+	return differencesGeneric(q, a, b, zero)
+}
+
+func additions(inv *[2]Element, q []quotient, a, b []Affine) {
+	additionsGeneric(inv, q, a, b)
+}

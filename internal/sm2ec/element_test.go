@@ -21,15 +21,16 @@ func TestElement(t *testing.T) { onTiers(t, testElement) }
 func testElement(t *testing.T) {
 	r := newRand(t)
 	xs := edges(r)
+	for _, x := range xs {
+		// The Montgomery form itself is an edge value too.
+		if raw := Element(limbs(x)); raw.belowP() {
+			xs = append(xs, bigOf(&raw))
+		}
+	}
 	w := new(big.Int)
 	for _, bx := range xs {
 		x := elementOf(bx)
 		var z Element
-		// The Montgomery form itself is an edge value too.
-		if raw := Element(limbs(bx)); raw.belowP() && r.IntN(2) == 0 {
-			x = raw
-			bx = bigOf(&x)
-		}
 		z.Sqr(&x)
 		checkElement(t, "sqr", &z, w.Mul(bx, bx), bx)
 		z.Neg(&x)
@@ -72,6 +73,9 @@ func testElement(t *testing.T) {
 			checkElement(t, "mul in place", &z, w.Mul(bx, by), bx, by)
 		}
 		z = x
+		z.sqrN(5)
+		checkElement(t, "sqr 5 times", &z, new(big.Int).Exp(bx, big.NewInt(32), bigP), bx)
+		z = x
 		z.Mul(&z, &z)
 		checkElement(t, "sqr in place", &z, w.Mul(bx, bx), bx)
 	}
@@ -110,4 +114,34 @@ func testInvBatch(t *testing.T) {
 			}
 		}
 	}
+}
+
+func FuzzElement(f *testing.F) {
+	for _, x := range edges(newRand(f))[:60] {
+		f.Add(x.FillBytes(make([]byte, 32)), bigP.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, xb, yb []byte) {
+		if len(xb) > 32 || len(yb) > 32 {
+			return
+		}
+		// The limbs in memory are what strains carries.
+		x, y := Element(limbs(new(big.Int).SetBytes(xb))), Element(limbs(new(big.Int).SetBytes(yb)))
+		if !x.belowP() || !y.belowP() {
+			return
+		}
+		bx, by := bigOf(&x), bigOf(&y)
+		for _, name := range Tiers() {
+			restore := ForceTier(name)
+			var z Element
+			z.Mul(&x, &y)
+			checkElement(t, name+" mul", &z, new(big.Int).Mul(bx, by), bx, by)
+			z.Sqr(&x)
+			checkElement(t, name+" sqr", &z, new(big.Int).Mul(bx, bx), bx)
+			z.Add(&x, &y)
+			checkElement(t, "add", &z, new(big.Int).Add(bx, by), bx, by)
+			z.Sub(&x, &y)
+			checkElement(t, "sub", &z, new(big.Int).Sub(bx, by), bx, by)
+			restore()
+		}
+	})
 }

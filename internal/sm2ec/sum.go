@@ -57,12 +57,10 @@ func sumTables(dst []Jacobian, flagged []bool, g *Table, terms []Term) {
 
 var summers = sync.Pool{New: func() any { return new(summer) }}
 
-// A summer is the memory for batched affine additions.
+// A summer is the memory for sums of tables.
 type summer struct {
+	adder
 	points []Affine
-	diffs  []Element // differences of the x
-	prefix []Element // products of the differences before
-	zero   []bool    // where a difference is zero
 }
 
 // minShared is the number of additions from which on a shared inversion is
@@ -76,10 +74,11 @@ func (s *summer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term, ite
 	rows := s.points
 	for m > 1 && m/2*n >= minShared {
 		half := m / 2
-		s.addRows([][2][]Affine{{rows[:half*n], rows[(m-half)*n : m*n]}})
-		for i, z := range s.zero[:half*n] {
-			if z {
-				flagged[items[i%n]] = true
+		if s.addRows([2][]Affine{rows[:half*n], rows[(m-half)*n : m*n]}) > 0 {
+			for i, z := range s.zero {
+				if z {
+					flagged[items[i%n]] = true
+				}
 			}
 		}
 		m -= half
@@ -115,61 +114,4 @@ func (s *summer) gather(g *Table, terms []Term, items []int) int {
 		}
 	}
 	return m
-}
-
-// addRows adds to each row[0][i] the point row[1][i] with one inversion for all.
-// Where both have the same x, it sets the next element of s.zero, and the sum
-// is no point.
-func (s *summer) addRows(rows [][2][]Affine) {
-	n := 0
-	for _, r := range rows {
-		n += len(r[0])
-	}
-	s.diffs, s.prefix, s.zero = grow(s.diffs, n), grow(s.prefix, n), grow(s.zero, n)
-	clear(s.zero)
-	if n == 0 {
-		return
-	}
-	acc := feOne
-	at := 0
-	for _, r := range rows {
-		for i := range r[0] {
-			d := &s.diffs[at]
-			d.Sub(&r[1][i].X, &r[0][i].X)
-			if d.IsZero() {
-				s.zero[at] = true
-				*d = feOne
-			}
-			s.prefix[at] = acc
-			acc.Mul(&acc, d)
-			at++
-		}
-	}
-	acc.Inv(&acc)
-	for k := len(rows) - 1; k >= 0; k-- {
-		a, b := rows[k][0], rows[k][1]
-		for i := len(a) - 1; i >= 0; i-- {
-			at--
-			var l, t Element
-			l.Mul(&acc, &s.prefix[at])
-			acc.Mul(&acc, &s.diffs[at])
-			t.Sub(&b[i].Y, &a[i].Y)
-			l.Mul(&l, &t)
-			t.Sqr(&l)
-			t.Sub(&t, &a[i].X)
-			t.Sub(&t, &b[i].X)
-			a[i].X.Sub(&a[i].X, &t)
-			l.Mul(&l, &a[i].X)
-			a[i].Y.Sub(&l, &a[i].Y)
-			a[i].X = t
-		}
-	}
-}
-
-// grow returns s with length n, its contents undefined.
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

@@ -99,7 +99,7 @@ func newTables(ts []*Table, ps []Affine, w int) {
 	Normalize(powers, jac)
 
 	// Row k of a window are the entries for 2^k + c, with c in the rows before.
-	var s summer
+	var s adder
 	half := 1 << (w - 1)
 	for k := range w {
 		n := 1 << max(k-1, 0)
@@ -120,7 +120,7 @@ func newTables(ts []*Table, ps []Affine, w int) {
 				rows = append(rows, [2][]Affine{e[n : 2*n], e[:n]})
 			}
 		}
-		s.addRows(rows)
+		s.addRows(rows...)
 	}
 }
 

@@ -1,0 +1,75 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2ec
+
+import "golang.org/x/sys/cpu"
+
+//go:generate go run -C ../../tools ./sm2gen ../internal/sm2ec
+
+// useADX selects the assembly.
+var useADX = cpu.X86.HasADX && cpu.X86.HasBMI2
+
+func available() []tier {
+	if !useADX {
+		return []tier{genericTier}
+	}
+	adx := genericTier
+	adx.name, adx.assembly = "adx", true
+	return []tier{adx, genericTier}
+}
+
+func use(t *tier) {
+	current = t
+	useADX = t.assembly
+}
+
+// Mul sets z = xy.
+func (z *Element) Mul(x, y *Element) {
+	if useADX {
+		mulADX(&z[0], &x[0], &y[0])
+		return
+	}
+	mulGeneric(z, x, y)
+}
+
+// Sqr sets z = x².
+func (z *Element) Sqr(x *Element) {
+	if useADX {
+		sqrADX(&z[0], &x[0], 1)
+		return
+	}
+	sqrGeneric(z, x)
+}
+
+// sqrN squares z n > 0 times.
+func (z *Element) sqrN(n int) {
+	if useADX {
+		sqrADX(&z[0], &z[0], n)
+		return
+	}
+	for range n {
+		sqrGeneric(z, z)
+	}
+}
+
+func differences(q []quotient, a, b []Affine, zero []bool) (zeros int) {
+	n := 0
+	if useADX && len(a) > 1 {
+		n = len(a) &^ 1
+		_, _, _ = q[n+1], b[n-1], zero[n-1]
+		zeros = differencesADX(&q[0].divisor[0], &a[0].X[0], &b[0].X[0], n/2, &zero[0])
+	}
+	return zeros + differencesGeneric(q[n:], a[n:], b[n:], zero[n:])
+}
+
+func additions(inv *[2]Element, q []quotient, a, b []Affine) {
+	if !useADX || len(a) < 2 {
+		additionsGeneric(inv, q, a, b)
+		return
+	}
+	n := len(a) &^ 1
+	additionsGeneric(inv, q[n:], a[n:], b[n:])
+	_, _ = q[n-1], b[n-1]
+	additionsADX(&inv[0][0], &q[0].divisor[0], &a[0].X[0], &b[0].X[0], n/2)
+}
