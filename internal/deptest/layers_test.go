@@ -55,6 +55,8 @@ var packages = map[string]int{
 	"distill":      schemes,
 	"sm2":          schemes,
 
+	"internal/sm2paper": schemes,
+
 	"internal/x509ca": files,
 	"keyfile":         files,
 
