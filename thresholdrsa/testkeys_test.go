@@ -71,29 +71,26 @@ func small(t testing.TB) {
 	t.Cleanup(func() { minBits = MinBits })
 }
 
+// A dealt sharing is made by the first test that asks for it.
 type dealt struct {
+	once   sync.Once
 	d      *Dealing
 	shares []*KeyShare
 }
 
-var (
-	dealtMutex sync.Mutex
-	dealtKeys  = map[string]dealt{}
-)
+var dealtKeys sync.Map // *dealt by name, K and L
 
 // sharing returns a sharing of a committed key, the same one for every test that
 // asks for it: nobody changes it. Plain keys are imported, others dealt.
 func sharing(t testing.TB, name string, k, l int) (*Dealing, []*KeyShare) {
 	t.Helper()
-	dealtMutex.Lock()
-	defer dealtMutex.Unlock()
-	id := fmt.Sprint(name, k, l)
-	if s, ok := dealtKeys[id]; ok {
-		return s.d, s.shares
+	v, _ := dealtKeys.LoadOrStore(fmt.Sprint(name, k, l), new(dealt))
+	s := v.(*dealt)
+	s.once.Do(func() { s.d, s.shares = freshSharing(t, name, k, l) })
+	if s.d == nil {
+		t.Fatalf("%s (%d,%d) couldn't be dealt", name, k, l)
 	}
-	d, shares := freshSharing(t, name, k, l)
-	dealtKeys[id] = dealt{d, shares}
-	return d, shares
+	return s.d, s.shares
 }
 
 // freshSharing is sharing for a test that changes what it gets.
