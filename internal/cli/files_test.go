@@ -253,10 +253,16 @@ func TestPrintable(t *testing.T) {
 		"\rovertype":     "\uFFFDovertype",
 		"a\u202eb":       "a\uFFFDb",
 		"\u009b31m":      "\uFFFD31m",
+		"a\u200fb\u2029": "a\uFFFDb\uFFFD",
 	} {
 		if got := printable(in); got != want {
 			t.Errorf("printable(%q) = %q, want %q", in, got, want)
 		}
+	}
+	var b bytes.Buffer
+	writeFields(&b, []field{{"subject", "CN=a\nissuer\tCN=b\u2028"}})
+	if got, want := b.String(), "subject  CN=a\uFFFDissuer\uFFFDCN=b\uFFFD\n"; got != want {
+		t.Errorf("a field of two lines is shown as %q", got)
 	}
 }
 

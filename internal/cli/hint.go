@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -147,10 +148,20 @@ func printable(s string) string {
 		if r == '\n' || r == '\t' {
 			return r
 		}
-		// C0, DEL, C1, and the marks that reorder text (Unicode TR36, 2.5).
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		// C0, DEL, C1, other line ends, and the marks that reorder text (Unicode TR36, 2.5).
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
 			return '\uFFFD'
 		}
 		return r
 	}, s)
+}
+
+// oneLine is printable for what must not look like several lines.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return '\uFFFD'
+		}
+		return r
+	}, printable(s))
 }

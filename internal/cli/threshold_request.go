@@ -269,6 +269,6 @@ func writeFields(w io.Writer, fs []field) {
 		width = max(width, len(f.name))
 	}
 	for _, f := range fs {
-		fmt.Fprintf(w, "%-*s  %s\n", width, f.name, printable(f.value))
+		fmt.Fprintf(w, "%-*s  %s\n", width, oneLine(f.name), oneLine(f.value))
 	}
 }

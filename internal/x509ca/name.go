@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -106,10 +107,18 @@ func cutValue(s string) (value, rest string, err error) {
 			return "", "", fmt.Errorf("%q must be escaped with a backslash", c)
 		case '\\':
 			i++
-			if i == len(s) || !strings.ContainsRune(` ,+;"<>#=\`, rune(s[i])) {
+			if i == len(s) {
 				return "", "", errors.New("a backslash that escapes nothing")
 			}
-			b.WriteByte(s[i])
+			c := s[i]
+			if !strings.ContainsRune(` ,+;"<>#=\`, rune(c)) {
+				pair, err := hex.DecodeString(s[i:min(i+2, len(s))])
+				if err != nil || len(pair) != 1 {
+					return "", "", errors.New("a backslash that escapes nothing")
+				}
+				c, i = pair[0], i+1
+			}
+			b.WriteByte(c)
 			end = b.Len()
 		default:
 			b.WriteByte(c)
@@ -121,13 +130,31 @@ func cutValue(s string) (value, rest string, err error) {
 	return b.String()[:end], "", nil
 }
 
-// NameString writes a distinguished name as ParseName reads it.
+// NameString writes a distinguished name as ParseName reads it. A name made
+// elsewhere can hold more than that: what can't be printed is escaped, so that
+// the result is one line and says what is there.
 func NameString(der []byte) string {
 	var rdns pkix.RDNSequence
 	if rest, err := asn1.Unmarshal(der, &rdns); err != nil || len(rest) > 0 {
 		return "(malformed)"
 	}
-	return rdns.String()
+	return escape(rdns.String())
+}
+
+// escape writes the octets of what can't be printed as \XX (RFC 4514, section 2.4).
+func escape(s string) string {
+	var b strings.Builder
+	for i, n := 0, 0; i < len(s); i += n {
+		var r rune
+		if r, n = utf8.DecodeRuneInString(s[i:]); unicode.IsPrint(r) && (r != utf8.RuneError || n > 1) {
+			b.WriteString(s[i : i+n])
+			continue
+		}
+		for _, c := range []byte(s[i : i+n]) {
+			fmt.Fprintf(&b, `\%02X`, c)
+		}
+	}
+	return b.String()
 }
 
 var emptyName = []byte{0x30, 0}
@@ -153,20 +180,20 @@ func (n *Names) empty() bool { return n.count() == 0 }
 
 func (n *Names) count() int { return len(n.DNS) + len(n.IP) + len(n.Email) + len(n.URI) }
 
-// Strings returns the names as Add reads them.
+// Strings returns the names as Add reads them; what can't be printed is escaped.
 func (n *Names) Strings() []string {
 	out := []string{}
 	for _, s := range n.DNS {
-		out = append(out, "DNS:"+s)
+		out = append(out, "DNS:"+escape(s))
 	}
 	for _, ip := range n.IP {
 		out = append(out, "IP:"+ip.String())
 	}
 	for _, s := range n.Email {
-		out = append(out, "email:"+s)
+		out = append(out, "email:"+escape(s))
 	}
 	for _, u := range n.URI {
-		out = append(out, "URI:"+u.String())
+		out = append(out, "URI:"+escape(u.String()))
 	}
 	return out
 }
