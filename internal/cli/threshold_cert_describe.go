@@ -51,7 +51,10 @@ func describeUnsigned(u *x509ca.Unsigned) certResult {
 		r.Type, r.Subject, r.Algorithm = "request", x509ca.NameString(csr.RawSubject), csr.SignatureAlgorithm.String()
 		r.Key = hexSHA256(csr.RawSubjectPublicKeyInfo)
 		for _, ext := range csr.Extensions {
-			r.addExtension(ext.Id.String())
+			r.addExtension(ext.Id.String(), "2.5.29.17")
+		}
+		for _, oid := range u.OtherAttributes() {
+			r.Others = append(r.Others, "attribute "+oid)
 		}
 		r.Others = notNil(r.Others)
 		return r
@@ -73,17 +76,15 @@ func describeUnsigned(u *x509ca.Unsigned) certResult {
 		r.Usages = append(r.Usages, oid.String())
 	}
 	for _, ext := range cert.Extensions {
-		r.addExtension(ext.Id.String())
+		r.addExtension(ext.Id.String(), "2.5.29.14", "2.5.29.15", "2.5.29.17", "2.5.29.19", "2.5.29.35", "2.5.29.37")
 	}
 	r.Others = notNil(r.Others)
 	return r
 }
 
-// addExtension lists the extensions that the other fields don't show.
-func (r *certResult) addExtension(oid string) {
-	switch oid {
-	case "2.5.29.14", "2.5.29.15", "2.5.29.17", "2.5.29.19", "2.5.29.35", "2.5.29.37":
-	default:
+// addExtension lists an extension, unless it is one of those that other fields show.
+func (r *certResult) addExtension(oid string, shown ...string) {
+	if !slices.Contains(shown, oid) {
 		r.Others = append(r.Others, oid)
 	}
 }

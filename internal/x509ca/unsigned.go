@@ -139,6 +139,40 @@ func (u *Unsigned) Certificate() *x509.Certificate { return u.cert }
 // Request returns the request, without a signature; nil for a certificate.
 func (u *Unsigned) Request() *x509.CertificateRequest { return u.csr }
 
+// OtherAttributes returns the types of a request's attributes beyond what
+// Request has taken its extensions from: one set of extensions (RFC 2986,
+// section 4.1). It is empty for a certificate.
+func (u *Unsigned) OtherAttributes() (oids []string) {
+	if u.csr == nil {
+		return nil
+	}
+	in := cryptobyte.String(u.tbs)
+	var body, attributes cryptobyte.String
+	if !in.ReadASN1(&body, cbasn1.SEQUENCE) ||
+		!body.SkipASN1(cbasn1.INTEGER) || !body.SkipASN1(cbasn1.SEQUENCE) || !body.SkipASN1(cbasn1.SEQUENCE) ||
+		!body.ReadOptionalASN1(&attributes, nil, cbasn1.Tag(0).ContextSpecific().Constructed()) {
+		return []string{"(malformed)"}
+	}
+	for extensions := false; !attributes.Empty(); {
+		var attribute, values, first cryptobyte.String
+		var oid asn1.ObjectIdentifier
+		if !attributes.ReadASN1(&attribute, cbasn1.SEQUENCE) ||
+			!attribute.ReadASN1ObjectIdentifier(&oid) || !attribute.ReadASN1(&values, cbasn1.SET) {
+			return append(oids, "(malformed)")
+		}
+		if !extensions && oid.Equal(oidExtensionRequest) && attribute.Empty() &&
+			values.ReadASN1(&first, cbasn1.SEQUENCE) && values.Empty() {
+			extensions = true
+			continue
+		}
+		oids = append(oids, oid.String())
+	}
+	return oids
+}
+
+// oidExtensionRequest is the attribute of RFC 2985, section 5.4.2.
+var oidExtensionRequest = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 14}
+
 // TBS returns the DER that the signature covers.
 func (u *Unsigned) TBS() []byte { return bytes.Clone(u.tbs) }
 

@@ -365,6 +365,7 @@ func TestParseName(t *testing.T) {
 		{`CN=a\ `, `CN=a\ `},
 		{"CN=Zürich,L=Zürich,ST=ZH,STREET=1,OU=2,SERIALNUMBER=3", "CN=Zürich,L=Zürich,ST=ZH,STREET=1,OU=2,SERIALNUMBER=3"},
 		{"CN=a=b", "CN=a=b"},
+		{`CN=\41\e2\80\ae`, `CN=A\E2\80\AE`},
 	} {
 		der, err := ParseName(tt.in)
 		if err != nil {
@@ -376,7 +377,7 @@ func TestParseName(t *testing.T) {
 		}
 	}
 	for _, in := range []string{
-		"", "CN", "CN=", "=x", "CN=x,", ",CN=x", "CN=x,,O=y", "XX=y", "/CN=x/O=y", "CN=x+O=y", "CN=#0102", `CN=x\`, `CN=\41`,
+		"", "CN", "CN=", "=x", "CN=x,", ",CN=x", "CN=x,,O=y", "XX=y", "/CN=x/O=y", "CN=x+O=y", "CN=#0102", `CN=x\`, `CN=\4`, `CN=\4g`, `CN=\0A`, `CN=\FF`,
 		`CN="x"`, "CN=a;b", "CN=a\nb", "CN=a\xff", "C=ch", "C=CHE", "C=C1", "CN=" + strings.Repeat("x", 65), "CN=a\u0085",
 	} {
 		if der, err := ParseName(in); err == nil {
@@ -385,6 +386,69 @@ func TestParseName(t *testing.T) {
 	}
 	if got := NameString([]byte("junk")); got != "(malformed)" {
 		t.Errorf("junk is %q", got)
+	}
+}
+
+// A name made elsewhere can't pass for something else where it is shown.
+func TestHostileNames(t *testing.T) {
+	name := must(asn1.Marshal(pkix.RDNSequence{{{Type: asn1.ObjectIdentifier{2, 5, 4, 3}, Value: "a\nissuer  CN=b\x1b[8m\u202ec\\"}}}))
+	if got := NameString(name); got != `CN=a\0Aissuer  CN=b\1B[8m\E2\80\AEc\\` {
+		t.Errorf("written as %s", got)
+	}
+	csr := newCSR(t, &x509.CertificateRequest{RawSubject: name, DNSNames: []string{"a\nb"}, EmailAddresses: []string{"a@b\r"}}, leafKey())
+	if _, err := RequestNames(csr); err == nil {
+		t.Error("names of two lines are copied")
+	}
+	u, err := Parse(csr.RawTBSCertificateRequest, x509.SHA256WithRSA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := u.Names()
+	if got := strings.Join(n.Strings(), " "); got != `DNS:a\0Ab email:a@b\0D` {
+		t.Errorf("written as %s", got)
+	}
+}
+
+// TestOtherAttributes looks for what crypto/x509 passes over in a request.
+func TestOtherAttributes(t *testing.T) {
+	u, err := NewRequest(&otherKey().PublicKey, profile("CN=x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if oids := u.OtherAttributes(); len(oids) != 0 {
+		t.Errorf("attributes of our own request: %v", oids)
+	}
+	type attribute struct {
+		OID    asn1.ObjectIdentifier
+		Values []asn1.RawValue `asn1:"set"`
+	}
+	sequence := asn1.RawValue{Tag: asn1.TagSequence, IsCompound: true}
+	password := attribute{asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 7}, []asn1.RawValue{{Tag: asn1.TagUTF8String, Bytes: []byte("secret")}}}
+	extensions := attribute{oidExtensionRequest, []asn1.RawValue{sequence}}
+	for _, tt := range []struct {
+		attributes []attribute
+		want       string
+	}{
+		{nil, ""},
+		{[]attribute{extensions}, ""},
+		{[]attribute{extensions, password}, "1.2.840.113549.1.9.7"},
+		{[]attribute{extensions, extensions}, "1.2.840.113549.1.9.14"},
+		{[]attribute{{oidExtensionRequest, []asn1.RawValue{sequence, sequence}}}, "1.2.840.113549.1.9.14"},
+		{[]attribute{{oidExtensionRequest, nil}}, "1.2.840.113549.1.9.14"},
+	} {
+		tbs := must(asn1.Marshal(struct {
+			Version    int
+			Subject    asn1.RawValue
+			SPKI       asn1.RawValue
+			Attributes []attribute `asn1:"tag:0"`
+		}{0, asn1.RawValue{FullBytes: u.Request().RawSubject}, asn1.RawValue{FullBytes: u.Request().RawSubjectPublicKeyInfo}, tt.attributes}))
+		v, err := Parse(tbs, x509.SHA256WithRSA)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(v.OtherAttributes(), " "); got != tt.want {
+			t.Errorf("%v: got %q", tt.attributes, got)
+		}
 	}
 }
 
