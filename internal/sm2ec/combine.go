@@ -3,12 +3,24 @@
 
 package sm2ec
 
-// combineChunk is the number of items that combine takes together.
-const combineChunk = 64
+// combineChunk is the number of items that combine takes together, and combineMin
+// that from which on inversions pay.
+const (
+	combineChunk = 64
+	combineMin   = 12
+)
 
 // combine sets dst[i] to sG + tP of items[i], each for itself. Only odd multiples
 // and the parts of G have inversions in common.
 func combine(dst []Jacobian, items []*Item) {
+	if len(items) < combineMin {
+		for i, it := range items {
+			t, _ := it.T()
+			dst[i].ScalarMult(&it.P, &t)
+			dst[i].addMultiple(smallGenerator(), &it.S)
+		}
+		return
+	}
 	const odd = 1 << (nafWidth - 2)
 	points := make([]Affine, len(items))
 	for i, it := range items {

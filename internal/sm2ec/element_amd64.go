@@ -73,3 +73,13 @@ func additions(inv *[2]Element, q []quotient, a, b []Affine) {
 	_, _ = q[n-1], b[n-1]
 	additionsADX(&inv[0][0], &q[0].divisor[0], &a[0].X[0], &b[0].X[0], n/2)
 }
+
+// sqrVec squares all of zs n > 0 times.
+func sqrVec(zs []Element, n int) {
+	k := 0
+	if useADX && len(zs) > 1 {
+		k = len(zs) &^ 1
+		sqrVecADX(&zs[0][0], k/2, n)
+	}
+	sqrVecGeneric(zs[k:], n)
+}

@@ -29,3 +29,6 @@ func differences(q []quotient, a, b []Affine, zero []bool) (zeros int) {
 func additions(inv *[2]Element, q []quotient, a, b []Affine) {
 	additionsGeneric(inv, q, a, b)
 }
+
+// sqrVec squares all of zs n > 0 times.
+func sqrVec(zs []Element, n int) { sqrVecGeneric(zs, n) }

@@ -82,32 +82,6 @@ func straus(terms []multiple) Jacobian {
 	return acc
 }
 
-// oddMultiples returns P, 3P, 5P, ... of each point, n of them.
-func oddMultiples(points []Affine, n int) []Affine {
-	out := make([]Affine, n*len(points))
-	var l listSummer
-	l.start(2 * len(points))
-	for i := range points {
-		l.add(&points[i], false)
-		l.add(&points[i], false)
-		l.end(2)
-		out[n*i] = points[i]
-	}
-	doubles := append([]Affine(nil), l.sum()...)
-	for k := 1; k < n; k++ {
-		l.start(2 * len(points))
-		for i := range points {
-			l.add(&out[n*i+k-1], false)
-			l.add(&doubles[i], false)
-			l.end(2)
-		}
-		for i, p := range l.sum() {
-			out[n*i+k] = p
-		}
-	}
-	return out
-}
-
 // A digitizer cuts multipliers into signed digits of c bits, from -2^(c-1) to
 // 2^(c-1) - 1, without carries: digit j is that of k + Σ 2^(c-1)·2^(cj), less
 // 2^(c-1). The highest digit takes what is left and may be 2^(c-1).
@@ -247,7 +221,7 @@ func (p *buckets) windows(sums []Jacobian, lo, hi int) {
 				w.lists.add(p.terms[e>>1].p, e&1 == 1)
 			}
 			w.lists.end(int(to - from))
-			if len(w.lists.a) >= bucketChunk {
+			if len(w.lists.points) >= bucketChunk {
 				w.flush()
 			}
 		}

@@ -3,8 +3,8 @@
 
 package sm2ec
 
-// sqrtLanes is how many roots are taken together. Squarings of one root wait
-// for each other; those of several overlap in the processor.
+// sqrtLanes is how many roots are taken together. The squarings of one wait for
+// each other; those of two go on at once.
 const sqrtLanes = 8
 
 // SqrtBatch sets every element to a square root of itself where there is one, to
@@ -58,12 +58,10 @@ func sqrtSome(xs []Element, ok []bool) {
 	}
 }
 
-// sqrVec squares all of zs n times.
-func sqrVec(zs []Element, n int) {
-	for range n {
-		for i := range zs {
-			zs[i].Sqr(&zs[i])
-		}
+// sqrVecGeneric squares all of zs n times.
+func sqrVecGeneric(zs []Element, n int) {
+	for i := range zs {
+		zs[i].sqrN(n)
 	}
 }
 

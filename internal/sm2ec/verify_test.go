@@ -334,7 +334,11 @@ func testCombine(t *testing.T) {
 	for i := range items {
 		ps[i] = &items[i]
 	}
-	combine(sums, ps)
+	for lo := 0; lo < len(ps); {
+		hi := min(len(ps), lo+1+r.IntN(2*combineMin))
+		combine(sums[lo:hi], ps[lo:hi])
+		lo = hi
+	}
 	for i := range items {
 		var want, base Jacobian
 		tt, _ := items[i].T()
