@@ -114,6 +114,19 @@ func (z *Element) Sub(x, y *Element) {
 	z[3], _ = bits.Add64(t3, m&p3, c)
 }
 
+// halve sets z = x/2.
+func (z *Element) halve(x *Element) {
+	m := -(x[0] & 1)
+	t0, c := bits.Add64(x[0], m, 0)
+	t1, c := bits.Add64(x[1], m<<32, c)
+	t2, c := bits.Add64(x[2], m, c)
+	t3, c := bits.Add64(x[3], m&p3, c)
+	z[0] = t0>>1 | t1<<63
+	z[1] = t1>>1 | t2<<63
+	z[2] = t2>>1 | t3<<63
+	z[3] = t3>>1 | c<<63
+}
+
 // Neg sets z = -x.
 func (z *Element) Neg(x *Element) { z.Sub(&Element{}, x) }
 

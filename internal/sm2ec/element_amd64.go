@@ -83,3 +83,26 @@ func sqrVec(zs []Element, n int) {
 	}
 	sqrVecGeneric(zs[k:], n)
 }
+
+// doubleN doubles p n > 0 times.
+func (p *Jacobian) doubleN(n int) {
+	if useADX {
+		doubleADX(&p.X[0], n)
+		return
+	}
+	doubleNGeneric(p, n)
+}
+
+func (p *Jacobian) addDistinctAffine(q *Jacobian, r *Affine) bool {
+	if useADX {
+		return addAffineADX(&p.X[0], &q.X[0], &r.X[0])
+	}
+	return addDistinctAffineGeneric(p, q, r)
+}
+
+func (p *Jacobian) addDistinct(q, r *Jacobian) bool {
+	if useADX {
+		return addADX(&p.X[0], &q.X[0], &r.X[0])
+	}
+	return addDistinctGeneric(p, q, r)
+}

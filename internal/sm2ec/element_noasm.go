@@ -32,3 +32,12 @@ func additions(inv *[2]Element, q []quotient, a, b []Affine) {
 
 // sqrVec squares all of zs n > 0 times.
 func sqrVec(zs []Element, n int) { sqrVecGeneric(zs, n) }
+
+// doubleN doubles p n > 0 times.
+func (p *Jacobian) doubleN(n int) { doubleNGeneric(p, n) }
+
+func (p *Jacobian) addDistinctAffine(q *Jacobian, r *Affine) bool {
+	return addDistinctAffineGeneric(p, q, r)
+}
+
+func (p *Jacobian) addDistinct(q, r *Jacobian) bool { return addDistinctGeneric(p, q, r) }

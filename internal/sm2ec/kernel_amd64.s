@@ -2466,3 +2466,4711 @@ next:
 	MOVQ    R14, 48(DX)
 	MOVQ    R15, 56(DX)
 	RET
+
+// func doubleADX(p *uint64, n int)
+// Requires: ADX, BMI2, CMOV
+TEXT ·doubleADX(SB), NOSPLIT, $192-16
+	MOVQ p+0(FP), DI
+	MOVQ n+8(FP), CX
+
+next:
+	// Z3 = 2YZ; M = 3(X - Z²)(X + Z²); S = 4XY².
+	MOVQ    64(DI), DX
+	MULXQ   72(DI), R9, R10
+	MULXQ   80(DI), AX, R11
+	ADDQ    AX, R10
+	MULXQ   88(DI), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(DI), DX
+	XORQ    BP, BP
+	MULXQ   80(DI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(DI), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    80(DI), DX
+	MULXQ   88(DI), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    64(DI), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    72(DI), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    80(DI), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    88(DI), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 32(SP)
+	MOVQ    R13, 40(SP)
+	MOVQ    R14, 48(SP)
+	MOVQ    R15, 56(SP)
+	MOVQ    32(DI), R12
+	MOVQ    40(DI), R13
+	MOVQ    48(DI), R14
+	MOVQ    56(DI), R15
+	XORL    DX, DX
+	ADDQ    R12, R12
+	ADCQ    R13, R13
+	ADCQ    R14, R14
+	ADCQ    R15, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, (SP)
+	MOVQ    R13, 8(SP)
+	MOVQ    R14, 16(SP)
+	MOVQ    R15, 24(SP)
+	MOVQ    (SP), DX
+	MULXQ   64(DI), R8, R9
+	MULXQ   72(DI), AX, R10
+	ADDQ    AX, R9
+	MULXQ   80(DI), AX, R11
+	ADCQ    AX, R10
+	MULXQ   88(DI), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    8(SP), DX
+	XORQ    BP, BP
+	MULXQ   64(DI), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   72(DI), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   80(DI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(DI), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    16(SP), DX
+	XORQ    BP, BP
+	MULXQ   64(DI), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   72(DI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   80(DI), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   88(DI), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    24(SP), DX
+	XORQ    BP, BP
+	MULXQ   64(DI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   72(DI), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   80(DI), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   88(DI), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 64(DI)
+	MOVQ    R13, 72(DI)
+	MOVQ    R14, 80(DI)
+	MOVQ    R15, 88(DI)
+	MOVQ    (SP), DX
+	MULXQ   8(SP), R9, R10
+	MULXQ   16(SP), AX, R11
+	ADDQ    AX, R10
+	MULXQ   24(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    8(SP), DX
+	XORQ    BP, BP
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   24(SP), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    16(SP), DX
+	MULXQ   24(SP), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    (SP), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    8(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    16(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    24(SP), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, (SP)
+	MOVQ    R13, 8(SP)
+	MOVQ    R14, 16(SP)
+	MOVQ    R15, 24(SP)
+	MOVQ    (DI), R12
+	MOVQ    8(DI), R13
+	MOVQ    16(DI), R14
+	MOVQ    24(DI), R15
+	XORL    DX, DX
+	ADDQ    32(SP), R12
+	ADCQ    40(SP), R13
+	ADCQ    48(SP), R14
+	ADCQ    56(SP), R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 64(SP)
+	MOVQ    R13, 72(SP)
+	MOVQ    R14, 80(SP)
+	MOVQ    R15, 88(SP)
+	MOVQ    (DI), R12
+	MOVQ    8(DI), R13
+	MOVQ    16(DI), R14
+	MOVQ    24(DI), R15
+	SUBQ    32(SP), R12
+	SBBQ    40(SP), R13
+	SBBQ    48(SP), R14
+	SBBQ    56(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 32(SP)
+	MOVQ    R13, 40(SP)
+	MOVQ    R14, 48(SP)
+	MOVQ    R15, 56(SP)
+	MOVQ    64(SP), DX
+	MULXQ   32(SP), R8, R9
+	MULXQ   40(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   48(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   56(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SP), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   56(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    80(SP), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   56(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    88(SP), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   56(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 64(SP)
+	MOVQ    R13, 72(SP)
+	MOVQ    R14, 80(SP)
+	MOVQ    R15, 88(SP)
+	XORL    DX, DX
+	ADDQ    R12, R12
+	ADCQ    R13, R13
+	ADCQ    R14, R14
+	ADCQ    R15, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	XORL    DX, DX
+	ADDQ    64(SP), R12
+	ADCQ    72(SP), R13
+	ADCQ    80(SP), R14
+	ADCQ    88(SP), R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 64(SP)
+	MOVQ    R13, 72(SP)
+	MOVQ    R14, 80(SP)
+	MOVQ    R15, 88(SP)
+	MOVQ    (SP), DX
+	MULXQ   (DI), R8, R9
+	MULXQ   8(DI), AX, R10
+	ADDQ    AX, R9
+	MULXQ   16(DI), AX, R11
+	ADCQ    AX, R10
+	MULXQ   24(DI), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    8(SP), DX
+	XORQ    BP, BP
+	MULXQ   (DI), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   8(DI), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   16(DI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   24(DI), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    16(SP), DX
+	XORQ    BP, BP
+	MULXQ   (DI), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   8(DI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   16(DI), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   24(DI), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    24(SP), DX
+	XORQ    BP, BP
+	MULXQ   (DI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   8(DI), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   16(DI), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   24(DI), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 96(SP)
+	MOVQ    R13, 104(SP)
+	MOVQ    R14, 112(SP)
+	MOVQ    R15, 120(SP)
+
+	// X3 = M² - 2S; Y3 = M(S - X3) - 8Y⁴.
+	MOVQ    64(SP), DX
+	MULXQ   72(SP), R9, R10
+	MULXQ   80(SP), AX, R11
+	ADDQ    AX, R10
+	MULXQ   88(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SP), DX
+	XORQ    BP, BP
+	MULXQ   80(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(SP), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    80(SP), DX
+	MULXQ   88(SP), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    64(SP), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    72(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    80(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    88(SP), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	SUBQ    96(SP), R12
+	SBBQ    104(SP), R13
+	SBBQ    112(SP), R14
+	SBBQ    120(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	SUBQ    96(SP), R12
+	SBBQ    104(SP), R13
+	SBBQ    112(SP), R14
+	SBBQ    120(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, (DI)
+	MOVQ    R13, 8(DI)
+	MOVQ    R14, 16(DI)
+	MOVQ    R15, 24(DI)
+	MOVQ    (SP), DX
+	MULXQ   8(SP), R9, R10
+	MULXQ   16(SP), AX, R11
+	ADDQ    AX, R10
+	MULXQ   24(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    8(SP), DX
+	XORQ    BP, BP
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   24(SP), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    16(SP), DX
+	MULXQ   24(SP), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    (SP), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    8(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    16(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    24(SP), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, AX
+	ANDQ    $+1, AX
+	NEGQ    AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	XORL    DX, DX
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	ADCQ    $+0, DX
+	MOVQ    R13, AX
+	SHLQ    $0x3f, AX
+	SHRQ    $0x01, R12
+	ORQ     AX, R12
+	MOVQ    R14, AX
+	SHLQ    $0x3f, AX
+	SHRQ    $0x01, R13
+	ORQ     AX, R13
+	MOVQ    R15, AX
+	SHLQ    $0x3f, AX
+	SHRQ    $0x01, R14
+	ORQ     AX, R14
+	MOVQ    DX, AX
+	SHLQ    $0x3f, AX
+	SHRQ    $0x01, R15
+	ORQ     AX, R15
+	MOVQ    R12, 128(SP)
+	MOVQ    R13, 136(SP)
+	MOVQ    R14, 144(SP)
+	MOVQ    R15, 152(SP)
+	MOVQ    96(SP), R12
+	MOVQ    104(SP), R13
+	MOVQ    112(SP), R14
+	MOVQ    120(SP), R15
+	SUBQ    (DI), R12
+	SBBQ    8(DI), R13
+	SBBQ    16(DI), R14
+	SBBQ    24(DI), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 160(SP)
+	MOVQ    R13, 168(SP)
+	MOVQ    R14, 176(SP)
+	MOVQ    R15, 184(SP)
+	MOVQ    64(SP), DX
+	MULXQ   160(SP), R8, R9
+	MULXQ   168(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   176(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   184(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SP), DX
+	XORQ    BP, BP
+	MULXQ   160(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   168(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   176(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   184(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    80(SP), DX
+	XORQ    BP, BP
+	MULXQ   160(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   168(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   176(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   184(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    88(SP), DX
+	XORQ    BP, BP
+	MULXQ   160(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   168(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   176(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   184(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	SUBQ    128(SP), R12
+	SBBQ    136(SP), R13
+	SBBQ    144(SP), R14
+	SBBQ    152(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 32(DI)
+	MOVQ    R13, 40(DI)
+	MOVQ    R14, 48(DI)
+	MOVQ    R15, 56(DI)
+	DECQ    CX
+	JNE     next
+	RET
+
+// func addAffineADX(p *uint64, q *uint64, r *uint64) bool
+// Requires: ADX, BMI2, CMOV
+TEXT ·addAffineADX(SB), NOSPLIT, $192-25
+	MOVQ    p+0(FP), DI
+	MOVQ    q+8(FP), SI
+	MOVQ    r+16(FP), CX
+	MOVQ    64(SI), DX
+	MULXQ   72(SI), R9, R10
+	MULXQ   80(SI), AX, R11
+	ADDQ    AX, R10
+	MULXQ   88(SI), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SI), DX
+	XORQ    BP, BP
+	MULXQ   80(SI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(SI), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    80(SI), DX
+	MULXQ   88(SI), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    64(SI), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    72(SI), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    80(SI), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    88(SI), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, (SP)
+	MOVQ    R13, 8(SP)
+	MOVQ    R14, 16(SP)
+	MOVQ    R15, 24(SP)
+	MOVQ    32(CX), DX
+	MULXQ   64(SI), R8, R9
+	MULXQ   72(SI), AX, R10
+	ADDQ    AX, R9
+	MULXQ   80(SI), AX, R11
+	ADCQ    AX, R10
+	MULXQ   88(SI), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    40(CX), DX
+	XORQ    BP, BP
+	MULXQ   64(SI), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   72(SI), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   80(SI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(SI), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    48(CX), DX
+	XORQ    BP, BP
+	MULXQ   64(SI), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   72(SI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   80(SI), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   88(SI), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    56(CX), DX
+	XORQ    BP, BP
+	MULXQ   64(SI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   72(SI), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   80(SI), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   88(SI), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 64(SP)
+	MOVQ    R13, 72(SP)
+	MOVQ    R14, 80(SP)
+	MOVQ    R15, 88(SP)
+	MOVQ    (CX), DX
+	MULXQ   (SP), R8, R9
+	MULXQ   8(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   16(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   24(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    8(CX), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   24(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    16(CX), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   24(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    24(CX), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   24(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	SUBQ    (SI), R12
+	SBBQ    8(SI), R13
+	SBBQ    16(SI), R14
+	SBBQ    24(SI), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 32(SP)
+	MOVQ    R13, 40(SP)
+	MOVQ    R14, 48(SP)
+	MOVQ    R15, 56(SP)
+	MOVQ    R12, AX
+	ORQ     R13, AX
+	ORQ     R14, AX
+	ORQ     R15, AX
+	JNE     different
+	MOVB    $0x00, ret+24(FP)
+	RET
+
+different:
+	MOVQ    64(SP), DX
+	MULXQ   (SP), R8, R9
+	MULXQ   8(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   16(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   24(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SP), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   24(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    80(SP), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   24(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    88(SP), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   24(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	SUBQ    32(SI), R12
+	SBBQ    40(SI), R13
+	SBBQ    48(SI), R14
+	SBBQ    56(SI), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 64(SP)
+	MOVQ    R13, 72(SP)
+	MOVQ    R14, 80(SP)
+	MOVQ    R15, 88(SP)
+	MOVQ    64(SI), DX
+	MULXQ   32(SP), R8, R9
+	MULXQ   40(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   48(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   56(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SI), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   56(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    80(SI), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   56(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    88(SI), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   56(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 64(DI)
+	MOVQ    R13, 72(DI)
+	MOVQ    R14, 80(DI)
+	MOVQ    R15, 88(DI)
+	MOVQ    32(SP), DX
+	MULXQ   40(SP), R9, R10
+	MULXQ   48(SP), AX, R11
+	ADDQ    AX, R10
+	MULXQ   56(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    40(SP), DX
+	XORQ    BP, BP
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   56(SP), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    48(SP), DX
+	MULXQ   56(SP), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    32(SP), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    40(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    48(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    56(SP), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 96(SP)
+	MOVQ    R13, 104(SP)
+	MOVQ    R14, 112(SP)
+	MOVQ    R15, 120(SP)
+	MOVQ    (SI), DX
+	MULXQ   96(SP), R8, R9
+	MULXQ   104(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   112(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   120(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    8(SI), DX
+	XORQ    BP, BP
+	MULXQ   96(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   104(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   112(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   120(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    16(SI), DX
+	XORQ    BP, BP
+	MULXQ   96(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   104(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   112(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   120(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    24(SI), DX
+	XORQ    BP, BP
+	MULXQ   96(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   104(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   112(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   120(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 128(SP)
+	MOVQ    R13, 136(SP)
+	MOVQ    R14, 144(SP)
+	MOVQ    R15, 152(SP)
+	MOVQ    32(SP), DX
+	MULXQ   96(SP), R8, R9
+	MULXQ   104(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   112(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   120(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    40(SP), DX
+	XORQ    BP, BP
+	MULXQ   96(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   104(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   112(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   120(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    48(SP), DX
+	XORQ    BP, BP
+	MULXQ   96(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   104(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   112(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   120(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    56(SP), DX
+	XORQ    BP, BP
+	MULXQ   96(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   104(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   112(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   120(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 96(SP)
+	MOVQ    R13, 104(SP)
+	MOVQ    R14, 112(SP)
+	MOVQ    R15, 120(SP)
+	MOVQ    32(SI), DX
+	MULXQ   96(SP), R8, R9
+	MULXQ   104(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   112(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   120(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    40(SI), DX
+	XORQ    BP, BP
+	MULXQ   96(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   104(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   112(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   120(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    48(SI), DX
+	XORQ    BP, BP
+	MULXQ   96(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   104(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   112(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   120(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    56(SI), DX
+	XORQ    BP, BP
+	MULXQ   96(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   104(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   112(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   120(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 160(SP)
+	MOVQ    R13, 168(SP)
+	MOVQ    R14, 176(SP)
+	MOVQ    R15, 184(SP)
+	MOVQ    64(SP), DX
+	MULXQ   72(SP), R9, R10
+	MULXQ   80(SP), AX, R11
+	ADDQ    AX, R10
+	MULXQ   88(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SP), DX
+	XORQ    BP, BP
+	MULXQ   80(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(SP), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    80(SP), DX
+	MULXQ   88(SP), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    64(SP), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    72(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    80(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    88(SP), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	SUBQ    96(SP), R12
+	SBBQ    104(SP), R13
+	SBBQ    112(SP), R14
+	SBBQ    120(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	SUBQ    128(SP), R12
+	SBBQ    136(SP), R13
+	SBBQ    144(SP), R14
+	SBBQ    152(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	SUBQ    128(SP), R12
+	SBBQ    136(SP), R13
+	SBBQ    144(SP), R14
+	SBBQ    152(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, (DI)
+	MOVQ    R13, 8(DI)
+	MOVQ    R14, 16(DI)
+	MOVQ    R15, 24(DI)
+	MOVQ    128(SP), R12
+	MOVQ    136(SP), R13
+	MOVQ    144(SP), R14
+	MOVQ    152(SP), R15
+	SUBQ    (DI), R12
+	SBBQ    8(DI), R13
+	SBBQ    16(DI), R14
+	SBBQ    24(DI), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 128(SP)
+	MOVQ    R13, 136(SP)
+	MOVQ    R14, 144(SP)
+	MOVQ    R15, 152(SP)
+	MOVQ    64(SP), DX
+	MULXQ   128(SP), R8, R9
+	MULXQ   136(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   144(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   152(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SP), DX
+	XORQ    BP, BP
+	MULXQ   128(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   136(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   144(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   152(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    80(SP), DX
+	XORQ    BP, BP
+	MULXQ   128(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   136(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   144(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   152(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    88(SP), DX
+	XORQ    BP, BP
+	MULXQ   128(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   136(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   144(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   152(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	SUBQ    160(SP), R12
+	SBBQ    168(SP), R13
+	SBBQ    176(SP), R14
+	SBBQ    184(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 32(DI)
+	MOVQ    R13, 40(DI)
+	MOVQ    R14, 48(DI)
+	MOVQ    R15, 56(DI)
+	MOVB    $0x01, ret+24(FP)
+	RET
+
+// func addADX(p *uint64, q *uint64, r *uint64) bool
+// Requires: ADX, BMI2, CMOV
+TEXT ·addADX(SB), NOSPLIT, $288-25
+	MOVQ    p+0(FP), DI
+	MOVQ    q+8(FP), SI
+	MOVQ    r+16(FP), CX
+	MOVQ    64(SI), DX
+	MULXQ   72(SI), R9, R10
+	MULXQ   80(SI), AX, R11
+	ADDQ    AX, R10
+	MULXQ   88(SI), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SI), DX
+	XORQ    BP, BP
+	MULXQ   80(SI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(SI), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    80(SI), DX
+	MULXQ   88(SI), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    64(SI), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    72(SI), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    80(SI), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    88(SI), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, (SP)
+	MOVQ    R13, 8(SP)
+	MOVQ    R14, 16(SP)
+	MOVQ    R15, 24(SP)
+	MOVQ    64(CX), DX
+	MULXQ   72(CX), R9, R10
+	MULXQ   80(CX), AX, R11
+	ADDQ    AX, R10
+	MULXQ   88(CX), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(CX), DX
+	XORQ    BP, BP
+	MULXQ   80(CX), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(CX), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    80(CX), DX
+	MULXQ   88(CX), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    64(CX), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    72(CX), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    80(CX), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    88(CX), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 32(SP)
+	MOVQ    R13, 40(SP)
+	MOVQ    R14, 48(SP)
+	MOVQ    R15, 56(SP)
+	MOVQ    32(SI), DX
+	MULXQ   64(CX), R8, R9
+	MULXQ   72(CX), AX, R10
+	ADDQ    AX, R9
+	MULXQ   80(CX), AX, R11
+	ADCQ    AX, R10
+	MULXQ   88(CX), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    40(SI), DX
+	XORQ    BP, BP
+	MULXQ   64(CX), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   72(CX), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   80(CX), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(CX), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    48(SI), DX
+	XORQ    BP, BP
+	MULXQ   64(CX), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   72(CX), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   80(CX), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   88(CX), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    56(SI), DX
+	XORQ    BP, BP
+	MULXQ   64(CX), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   72(CX), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   80(CX), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   88(CX), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 96(SP)
+	MOVQ    R13, 104(SP)
+	MOVQ    R14, 112(SP)
+	MOVQ    R15, 120(SP)
+	MOVQ    32(CX), DX
+	MULXQ   64(SI), R8, R9
+	MULXQ   72(SI), AX, R10
+	ADDQ    AX, R9
+	MULXQ   80(SI), AX, R11
+	ADCQ    AX, R10
+	MULXQ   88(SI), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    40(CX), DX
+	XORQ    BP, BP
+	MULXQ   64(SI), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   72(SI), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   80(SI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(SI), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    48(CX), DX
+	XORQ    BP, BP
+	MULXQ   64(SI), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   72(SI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   80(SI), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   88(SI), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    56(CX), DX
+	XORQ    BP, BP
+	MULXQ   64(SI), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   72(SI), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   80(SI), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   88(SI), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 160(SP)
+	MOVQ    R13, 168(SP)
+	MOVQ    R14, 176(SP)
+	MOVQ    R15, 184(SP)
+	MOVQ    (SI), DX
+	MULXQ   32(SP), R8, R9
+	MULXQ   40(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   48(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   56(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    8(SI), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   56(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    16(SI), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   56(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    24(SI), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   56(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 64(SP)
+	MOVQ    R13, 72(SP)
+	MOVQ    R14, 80(SP)
+	MOVQ    R15, 88(SP)
+	MOVQ    (CX), DX
+	MULXQ   (SP), R8, R9
+	MULXQ   8(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   16(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   24(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    8(CX), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   24(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    16(CX), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   24(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    24(CX), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   24(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	SUBQ    64(SP), R12
+	SBBQ    72(SP), R13
+	SBBQ    80(SP), R14
+	SBBQ    88(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 128(SP)
+	MOVQ    R13, 136(SP)
+	MOVQ    R14, 144(SP)
+	MOVQ    R15, 152(SP)
+	MOVQ    R12, AX
+	ORQ     R13, AX
+	ORQ     R14, AX
+	ORQ     R15, AX
+	JNE     different
+	MOVB    $0x00, ret+24(FP)
+	RET
+
+different:
+	MOVQ    96(SP), DX
+	MULXQ   32(SP), R8, R9
+	MULXQ   40(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   48(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   56(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    104(SP), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   56(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    112(SP), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   56(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    120(SP), DX
+	XORQ    BP, BP
+	MULXQ   32(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   40(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   48(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   56(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 96(SP)
+	MOVQ    R13, 104(SP)
+	MOVQ    R14, 112(SP)
+	MOVQ    R15, 120(SP)
+	MOVQ    160(SP), DX
+	MULXQ   (SP), R8, R9
+	MULXQ   8(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   16(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   24(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    168(SP), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   24(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    176(SP), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   24(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    184(SP), DX
+	XORQ    BP, BP
+	MULXQ   (SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   8(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   16(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   24(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	SUBQ    96(SP), R12
+	SBBQ    104(SP), R13
+	SBBQ    112(SP), R14
+	SBBQ    120(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 160(SP)
+	MOVQ    R13, 168(SP)
+	MOVQ    R14, 176(SP)
+	MOVQ    R15, 184(SP)
+	MOVQ    64(SI), DX
+	MULXQ   64(CX), R8, R9
+	MULXQ   72(CX), AX, R10
+	ADDQ    AX, R9
+	MULXQ   80(CX), AX, R11
+	ADCQ    AX, R10
+	MULXQ   88(CX), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SI), DX
+	XORQ    BP, BP
+	MULXQ   64(CX), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   72(CX), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   80(CX), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   88(CX), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    80(SI), DX
+	XORQ    BP, BP
+	MULXQ   64(CX), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   72(CX), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   80(CX), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   88(CX), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    88(SI), DX
+	XORQ    BP, BP
+	MULXQ   64(CX), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   72(CX), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   80(CX), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   88(CX), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, (SP)
+	MOVQ    R13, 8(SP)
+	MOVQ    R14, 16(SP)
+	MOVQ    R15, 24(SP)
+	MOVQ    (SP), DX
+	MULXQ   128(SP), R8, R9
+	MULXQ   136(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   144(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   152(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    8(SP), DX
+	XORQ    BP, BP
+	MULXQ   128(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   136(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   144(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   152(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    16(SP), DX
+	XORQ    BP, BP
+	MULXQ   128(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   136(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   144(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   152(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    24(SP), DX
+	XORQ    BP, BP
+	MULXQ   128(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   136(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   144(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   152(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 64(DI)
+	MOVQ    R13, 72(DI)
+	MOVQ    R14, 80(DI)
+	MOVQ    R15, 88(DI)
+	MOVQ    128(SP), DX
+	MULXQ   136(SP), R9, R10
+	MULXQ   144(SP), AX, R11
+	ADDQ    AX, R10
+	MULXQ   152(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    136(SP), DX
+	XORQ    BP, BP
+	MULXQ   144(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   152(SP), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    144(SP), DX
+	MULXQ   152(SP), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    128(SP), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    136(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    144(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    152(SP), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 192(SP)
+	MOVQ    R13, 200(SP)
+	MOVQ    R14, 208(SP)
+	MOVQ    R15, 216(SP)
+	MOVQ    64(SP), DX
+	MULXQ   192(SP), R8, R9
+	MULXQ   200(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   208(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   216(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    72(SP), DX
+	XORQ    BP, BP
+	MULXQ   192(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   200(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   208(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   216(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    80(SP), DX
+	XORQ    BP, BP
+	MULXQ   192(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   200(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   208(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   216(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    88(SP), DX
+	XORQ    BP, BP
+	MULXQ   192(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   200(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   208(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   216(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 224(SP)
+	MOVQ    R13, 232(SP)
+	MOVQ    R14, 240(SP)
+	MOVQ    R15, 248(SP)
+	MOVQ    128(SP), DX
+	MULXQ   192(SP), R8, R9
+	MULXQ   200(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   208(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   216(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    136(SP), DX
+	XORQ    BP, BP
+	MULXQ   192(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   200(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   208(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   216(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    144(SP), DX
+	XORQ    BP, BP
+	MULXQ   192(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   200(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   208(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   216(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    152(SP), DX
+	XORQ    BP, BP
+	MULXQ   192(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   200(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   208(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   216(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 192(SP)
+	MOVQ    R13, 200(SP)
+	MOVQ    R14, 208(SP)
+	MOVQ    R15, 216(SP)
+	MOVQ    96(SP), DX
+	MULXQ   192(SP), R8, R9
+	MULXQ   200(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   208(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   216(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    104(SP), DX
+	XORQ    BP, BP
+	MULXQ   192(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   200(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   208(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   216(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    112(SP), DX
+	XORQ    BP, BP
+	MULXQ   192(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   200(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   208(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   216(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    120(SP), DX
+	XORQ    BP, BP
+	MULXQ   192(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   200(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   208(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   216(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	MOVQ    R12, 256(SP)
+	MOVQ    R13, 264(SP)
+	MOVQ    R14, 272(SP)
+	MOVQ    R15, 280(SP)
+	MOVQ    160(SP), DX
+	MULXQ   168(SP), R9, R10
+	MULXQ   176(SP), AX, R11
+	ADDQ    AX, R10
+	MULXQ   184(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    168(SP), DX
+	XORQ    BP, BP
+	MULXQ   176(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   184(SP), AX, R13
+	ADCXQ   AX, R12
+	MOVQ    176(SP), DX
+	MULXQ   184(SP), AX, R14
+	ADOXQ   AX, R13
+	ADCXQ   BP, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    160(SP), DX
+	XORQ    BP, BP
+	MULXQ   DX, R8, BX
+	ADCXQ   R9, R9
+	ADOXQ   BX, R9
+	MOVQ    168(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R10, R10
+	ADOXQ   AX, R10
+	ADCXQ   R11, R11
+	ADOXQ   BX, R11
+	MOVQ    176(SP), DX
+	MULXQ   DX, AX, BX
+	ADCXQ   R12, R12
+	ADOXQ   AX, R12
+	ADCXQ   R13, R13
+	ADOXQ   BX, R13
+	MOVQ    184(SP), DX
+	MULXQ   DX, AX, R15
+	ADCXQ   R14, R14
+	ADOXQ   AX, R14
+	ADCXQ   BP, R15
+	ADOXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	SUBQ    192(SP), R12
+	SBBQ    200(SP), R13
+	SBBQ    208(SP), R14
+	SBBQ    216(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	SUBQ    224(SP), R12
+	SBBQ    232(SP), R13
+	SBBQ    240(SP), R14
+	SBBQ    248(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	SUBQ    224(SP), R12
+	SBBQ    232(SP), R13
+	SBBQ    240(SP), R14
+	SBBQ    248(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, (DI)
+	MOVQ    R13, 8(DI)
+	MOVQ    R14, 16(DI)
+	MOVQ    R15, 24(DI)
+	MOVQ    224(SP), R12
+	MOVQ    232(SP), R13
+	MOVQ    240(SP), R14
+	MOVQ    248(SP), R15
+	SUBQ    (DI), R12
+	SBBQ    8(DI), R13
+	SBBQ    16(DI), R14
+	SBBQ    24(DI), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 224(SP)
+	MOVQ    R13, 232(SP)
+	MOVQ    R14, 240(SP)
+	MOVQ    R15, 248(SP)
+	MOVQ    160(SP), DX
+	MULXQ   224(SP), R8, R9
+	MULXQ   232(SP), AX, R10
+	ADDQ    AX, R9
+	MULXQ   240(SP), AX, R11
+	ADCQ    AX, R10
+	MULXQ   248(SP), AX, R12
+	ADCQ    AX, R11
+	ADCQ    $+0, R12
+	MOVQ    168(SP), DX
+	XORQ    BP, BP
+	MULXQ   224(SP), AX, BX
+	ADCXQ   AX, R9
+	ADOXQ   BX, R10
+	MULXQ   232(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   240(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   248(SP), AX, R13
+	ADCXQ   AX, R12
+	ADOXQ   BP, R13
+	ADCXQ   BP, R13
+	MOVQ    176(SP), DX
+	XORQ    BP, BP
+	MULXQ   224(SP), AX, BX
+	ADCXQ   AX, R10
+	ADOXQ   BX, R11
+	MULXQ   232(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   240(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   248(SP), AX, R14
+	ADCXQ   AX, R13
+	ADOXQ   BP, R14
+	ADCXQ   BP, R14
+	MOVQ    184(SP), DX
+	XORQ    BP, BP
+	MULXQ   224(SP), AX, BX
+	ADCXQ   AX, R11
+	ADOXQ   BX, R12
+	MULXQ   232(SP), AX, BX
+	ADCXQ   AX, R12
+	ADOXQ   BX, R13
+	MULXQ   240(SP), AX, BX
+	ADCXQ   AX, R13
+	ADOXQ   BX, R14
+	MULXQ   248(SP), AX, R15
+	ADCXQ   AX, R14
+	ADOXQ   BP, R15
+	ADCXQ   BP, R15
+	MOVQ    R8, AX
+	MOVQ    R8, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R8, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R9
+	SBBQ    BP, R10
+	SBBQ    AX, R11
+	SBBQ    BX, R8
+	MOVQ    R9, AX
+	MOVQ    R9, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R9, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R10
+	SBBQ    BP, R11
+	SBBQ    AX, R8
+	SBBQ    BX, R9
+	MOVQ    R10, AX
+	MOVQ    R10, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R10, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R11
+	SBBQ    BP, R8
+	SBBQ    AX, R9
+	SBBQ    BX, R10
+	MOVQ    R11, AX
+	MOVQ    R11, BX
+	SHLQ    $0x20, AX
+	SHRQ    $0x20, BX
+	MOVQ    AX, DX
+	MOVQ    BX, BP
+	SUBQ    R11, DX
+	SBBQ    $+0, BP
+	SUBQ    DX, R8
+	SBBQ    BP, R9
+	SBBQ    AX, R10
+	SBBQ    BX, R11
+	XORL    DX, DX
+	ADDQ    R8, R12
+	ADCQ    R9, R13
+	ADCQ    R10, R14
+	ADCQ    R11, R15
+	ADCQ    $+0, DX
+	MOVQ    R12, R8
+	MOVQ    R13, R9
+	MOVQ    R14, R10
+	MOVQ    R15, R11
+	SUBQ    $-1, R8
+	SBBQ    limbs<>+0(SB), R9
+	SBBQ    $-1, R10
+	SBBQ    limbs<>+8(SB), R11
+	SBBQ    $+0, DX
+	CMOVQCC R8, R12
+	CMOVQCC R9, R13
+	CMOVQCC R10, R14
+	CMOVQCC R11, R15
+	SUBQ    256(SP), R12
+	SBBQ    264(SP), R13
+	SBBQ    272(SP), R14
+	SBBQ    280(SP), R15
+	SBBQ    AX, AX
+	MOVQ    AX, BX
+	SHLQ    $0x20, BX
+	MOVQ    limbs<>+8(SB), BP
+	ANDQ    AX, BP
+	ADDQ    AX, R12
+	ADCQ    BX, R13
+	ADCQ    AX, R14
+	ADCQ    BP, R15
+	MOVQ    R12, 32(DI)
+	MOVQ    R13, 40(DI)
+	MOVQ    R14, 48(DI)
+	MOVQ    R15, 56(DI)
+	MOVB    $0x01, ret+24(FP)
+	RET

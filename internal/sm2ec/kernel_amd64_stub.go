@@ -32,3 +32,20 @@ func differencesADX(q *uint64, a *uint64, b *uint64, pairs int, zero *bool) (zer
 //
 //go:noescape
 func additionsADX(inv *uint64, q *uint64, a *uint64, b *uint64, pairs int)
+
+// doubleADX doubles p n times, n > 0, by 4M + 4S.
+//
+//go:noescape
+func doubleADX(p *uint64, n int)
+
+// addAffineADX sets p = q + r, for r affine and q not infinity, and reports true, or
+// leaves p alone and reports false if both have the same x.
+//
+//go:noescape
+func addAffineADX(p *uint64, q *uint64, r *uint64) bool
+
+// addADX sets p = q + r, for points that aren't infinity, and reports true, or
+// leaves p alone and reports false if both have the same x.
+//
+//go:noescape
+func addADX(p *uint64, q *uint64, r *uint64) bool

@@ -128,36 +128,10 @@ func (p *Jacobian) Neg(q *Jacobian) {
 	p.Y.Neg(&q.Y)
 }
 
-// Double sets p = 2q, by the formulas dbl-2001-b of the Explicit-Formulas
-// Database. Infinity gives infinity, and no other point has a double that is.
+// Double sets p = 2q. Infinity gives infinity, and no other point has a double that is.
 func (p *Jacobian) Double(q *Jacobian) {
-	var delta, gamma, beta, alpha, t, u Element
-	delta.Sqr(&q.Z)
-	gamma.Sqr(&q.Y)
-	beta.Mul(&q.X, &gamma)
-	t.Sub(&q.X, &delta)
-	u.Add(&q.X, &delta)
-	t.Mul(&t, &u)
-	alpha.Add(&t, &t)
-	alpha.Add(&alpha, &t)
-	// Z3 = (Y+Z)² - gamma - delta
-	u.Add(&q.Y, &q.Z)
-	u.Sqr(&u)
-	u.Sub(&u, &gamma)
-	p.Z.Sub(&u, &delta)
-	// X3 = alpha² - 8 beta
-	beta.Add(&beta, &beta)
-	beta.Add(&beta, &beta)
-	t.Add(&beta, &beta)
-	p.X.Sqr(&alpha)
-	p.X.Sub(&p.X, &t)
-	// Y3 = alpha (4 beta - X3) - 8 gamma²
-	gamma.Add(&gamma, &gamma)
-	gamma.Sqr(&gamma)
-	gamma.Add(&gamma, &gamma)
-	t.Sub(&beta, &p.X)
-	t.Mul(&t, &alpha)
-	p.Y.Sub(&t, &gamma)
+	*p = *q
+	p.doubleN(1)
 }
 
 // AddAffine sets p = q + r.
@@ -166,74 +140,29 @@ func (p *Jacobian) AddAffine(q *Jacobian, r *Affine) {
 		*p = r.Jacobian()
 		return
 	}
-	var z2, u2, s2, h, w Element
-	z2.Sqr(&q.Z)
-	u2.Mul(&r.X, &z2)
-	s2.Mul(&z2, &q.Z)
-	s2.Mul(&s2, &r.Y)
-	h.Sub(&u2, &q.X)
-	w.Sub(&s2, &q.Y)
-	if h.IsZero() {
-		p.addSameX(q, w.IsZero())
-		return
+	if !p.addDistinctAffine(q, r) {
+		s := r.Jacobian()
+		p.addSameX(q, &s)
 	}
-	p.Z.Mul(&q.Z, &h)
-	p.addTail(&q.X, &q.Y, &h, &w)
 }
 
 // Add sets p = q + r.
 func (p *Jacobian) Add(q, r *Jacobian) {
-	if q.IsInfinity() {
+	switch {
+	case q.IsInfinity():
 		*p = *r
-		return
-	}
-	if r.IsInfinity() {
+	case r.IsInfinity():
 		*p = *q
-		return
+	case !p.addDistinct(q, r):
+		p.addSameX(q, r)
 	}
-	var qz2, rz2, u1, s1, h, w, z Element
-	qz2.Sqr(&q.Z)
-	rz2.Sqr(&r.Z)
-	u1.Mul(&q.X, &rz2)
-	h.Mul(&r.X, &qz2)
-	h.Sub(&h, &u1)
-	s1.Mul(&rz2, &r.Z)
-	s1.Mul(&s1, &q.Y)
-	w.Mul(&qz2, &q.Z)
-	w.Mul(&w, &r.Y)
-	w.Sub(&w, &s1)
-	if h.IsZero() {
-		p.addSameX(q, w.IsZero())
-		return
-	}
-	z.Mul(&q.Z, &r.Z)
-	p.Z.Mul(&z, &h)
-	p.addTail(&u1, &s1, &h, &w)
 }
 
 // addSameX sets p = q + r for points with the same x: equal, or else opposite ones.
-func (p *Jacobian) addSameX(q *Jacobian, equal bool) {
-	if equal {
+func (p *Jacobian) addSameX(q, r *Jacobian) {
+	if q.Equal(r) {
 		p.Double(q)
 	} else {
 		*p = Jacobian{}
 	}
-}
-
-// addTail sets X and Y of a sum, given those of its first operand over the
-// common denominator and the differences h of the x and w of the y:
-// X3 = w² - h³ - 2 u h², Y3 = w (u h² - X3) - s h³.
-func (p *Jacobian) addTail(u, s, h, w *Element) {
-	var h2, h3, v, t Element
-	h2.Sqr(h)
-	h3.Mul(&h2, h)
-	v.Mul(u, &h2)
-	t.Mul(s, &h3)
-	p.X.Sqr(w)
-	p.X.Sub(&p.X, &h3)
-	p.X.Sub(&p.X, &v)
-	p.X.Sub(&p.X, &v)
-	v.Sub(&v, &p.X)
-	v.Mul(&v, w)
-	p.Y.Sub(&v, &t)
 }

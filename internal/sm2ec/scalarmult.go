@@ -18,15 +18,24 @@ func (p *Jacobian) ScalarMult(q *Affine, k *Scalar) {
 	}
 	var digits [257]int8
 	var acc, t Jacobian
+	zeros := 0
 	for i := k.nafDigits(&digits, nafWidth) - 1; i >= 0; i-- {
-		acc.Double(&acc)
-		switch d := digits[i]; {
-		case d > 0:
+		zeros++
+		d := digits[i]
+		if d == 0 {
+			continue
+		}
+		acc.doubleN(zeros)
+		zeros = 0
+		if d > 0 {
 			acc.Add(&acc, &odd[d/2])
-		case d < 0:
+		} else {
 			t.Neg(&odd[-d/2])
 			acc.Add(&acc, &t)
 		}
+	}
+	if zeros > 0 {
+		acc.doubleN(zeros)
 	}
 	*p = acc
 }

@@ -223,3 +223,31 @@ func (f field) add(y Mem) {
 	f.ADCQ(I8(0), RDX)
 	f.reduceOnce(RDX, t[:4])
 }
+
+// halve sets acc = acc/2.
+func (f field) halve() {
+	m, m1, m3 := lo, hi, zero
+	f.MOVQ(acc[0], m)
+	f.ANDQ(I8(1), m)
+	f.NEGQ(m) // all ones if acc is odd
+	f.MOVQ(m, m1)
+	f.SHLQ(U8(32), m1)
+	f.MOVQ(f.p3, m3)
+	f.ANDQ(m, m3)
+	f.XORL(EDX, EDX)
+	f.ADDQ(m, acc[0])
+	f.ADCQ(m1, acc[1])
+	f.ADCQ(m, acc[2])
+	f.ADCQ(m3, acc[3])
+	f.ADCQ(I8(0), RDX)
+	for i, r := range acc {
+		up := Register(RDX)
+		if i < 3 {
+			up = acc[i+1]
+		}
+		f.MOVQ(up, lo)
+		f.SHLQ(U8(63), lo)
+		f.SHRQ(U8(1), r)
+		f.ORQ(lo, r)
+	}
+}

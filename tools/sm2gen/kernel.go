@@ -23,6 +23,9 @@ func kernel(c *Context) {
 	sqrVec(f)
 	differences(f)
 	additions(f)
+	double(f)
+	addAffine(f)
+	add(f)
 }
 
 func (f field) function(name, signature string, doc ...string) {
