@@ -68,9 +68,12 @@ var printed = [MaxItems + 1][4]int{
 
 // notes are on rows whose printed numbers don't follow from the formulas.
 var notes = [MaxItems + 1][]string{
-	6: {"printed 7752 is 105 below the formula's 7857: 7 table entries of 15; so is the total"},
-	8: {"printed 8141 has two digits of the formula's 8451 otherwise; the total is off by the same 310, and the printed speed-up, 2.550, is that of 15520"},
-	9: {"the printed decision costs less than that for t = 8, although the second polynomial has twice the degree and the first the same"},
+	6: {"accelerated is printed 105 too low, 7 table entries of 15, and so is the total"},
+	8: {
+		"accelerated is printed as 8141 instead of 8451, and so the total is 310 too low",
+		"the printed speed-up is 2.550, which is that of the right total",
+	},
+	9: {"the decision is printed cheaper than for t=8, though no polynomial is smaller"},
 }
 
 // printedRow returns what the paper prints for t items.
