@@ -388,9 +388,10 @@ func TestCheatingContributor(t *testing.T) {
 			if err != nil || v != c.verdict {
 				t.Errorf("verdict: %v, %v; want %v", v, err, c.verdict)
 			}
-			// The refusal binds, across storage too.
+			// The refusal binds, across storage too. One that was lost is made again.
 			s = reparse(t, s, new(KeyShare))
-			if _, err := s.Receive(p.keyOf(identity(s)), p.pr, p.cs, nil); err == nil || !strings.Contains(err.Error(), "refused") {
+			var again *CeremonyError
+			if _, err := s.Receive(p.keyOf(identity(s)), p.pr, p.cs, nil); !errors.As(err, &again) || !ce.Refusal.Equal(again.Refusal) || len(s.refused) != 1 {
 				t.Errorf("after a refusal: %v", err)
 			}
 		})
@@ -560,7 +561,7 @@ func TestReceiverKeyOneUse(t *testing.T) {
 // first is dead.
 func TestSecondSuccessor(t *testing.T) {
 	withToys(t)
-	_, shares := integerToy(t) // (2,3): Q = 3, so one refusal is enough
+	_, shares := integerToy(t) // (2,3): Q = 3, and one holder may both refuse and acknowledge
 	p := refresh(t, shares, 1, 3).contribute(nil)
 	if _, err := shares[0].Receive(p.keys[0], p.pr, p.cs, nil); err != nil {
 		t.Fatal(err)
@@ -581,9 +582,13 @@ func TestSecondSuccessor(t *testing.T) {
 	if _, err := s.Receive(q.keys[0], q.pr, q.cs, &ReceiveOptions{Refusals: []*Refusal{forged, foreign}}); err == nil {
 		t.Error("given up on a forged refusal")
 	}
-	good := pl.refuse(shares[1].identity, 2, e, nil)
-	if _, err := s.Receive(q.keys[0], q.pr, q.cs, &ReceiveOptions{Refusals: []*Refusal{good}}); err != nil {
-		t.Errorf("with a refusal: %v", err)
+	second := pl.refuse(shares[1].identity, 2, e, nil)
+	if _, err := s.Receive(q.keys[0], q.pr, q.cs, &ReceiveOptions{Refusals: []*Refusal{second, second}}); err == nil {
+		t.Error("given up on one holder's refusal, given twice")
+	}
+	third := pl.refuse(shares[2].identity, 3, e, nil)
+	if _, err := s.Receive(q.keys[0], q.pr, q.cs, &ReceiveOptions{Refusals: []*Refusal{second, third}}); err != nil {
+		t.Errorf("with two refusals: %v", err)
 	}
 	r := refresh(t, shares, 1, 2).contribute(nil)
 	if _, err := s.Receive(r.keys[0], r.pr, r.cs, &ReceiveOptions{InsecureSecond: true}); err != nil {
@@ -591,6 +596,26 @@ func TestSecondSuccessor(t *testing.T) {
 	}
 	if len(reparse(t, s, new(KeyShare)).Pending()) != 3 {
 		t.Errorf("%d pending", len(s.pending))
+	}
+}
+
+// Of two records of one parent one at most is committed, and none that was given
+// up, whatever K'-1 receivers do.
+func TestQuorum(t *testing.T) {
+	for l := 2; l <= MaxHolders; l++ {
+		for k := 2; k <= l; k++ {
+			q := quorum(k, l)
+			if q < min(l, 2*k-1) || q > l {
+				t.Fatalf("(%d,%d): quorum %d", k, l, q)
+			}
+			if common := 2*q - l; common <= k-1 {
+				t.Errorf("(%d,%d): two quorums of %d have only %d receivers in common for certain", k, l, q, common)
+			}
+			refusals := l - q + k
+			if honest := refusals - (k - 1); l-honest >= q {
+				t.Errorf("(%d,%d): %d may still acknowledge after %d refusals", k, l, l-honest, refusals)
+			}
+		}
 	}
 }
 

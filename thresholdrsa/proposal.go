@@ -102,6 +102,16 @@ func (pr *Proposal) Kind() Kind { return pr.kind }
 // Parent returns the ID of the record that the ceremony succeeds.
 func (pr *Proposal) Parent() [32]byte { return pr.parent }
 
+// Epoch returns the number of the sharing that the ceremony succeeds.
+func (pr *Proposal) Epoch() uint64 { return pr.epoch }
+
+// Check checks the proposal against the record that it is to succeed. Every step of
+// a ceremony does that; Check is for looking at a proposal before one takes part.
+func (pr *Proposal) Check(parent *PublicKey) error {
+	_, err := pr.plan(parent)
+	return err
+}
+
 // Threshold returns the new K.
 func (pr *Proposal) Threshold() int { return pr.k }
 
@@ -111,9 +121,13 @@ func (pr *Proposal) Contributors() []int { return slices.Clone(pr.contributors) 
 // Receivers returns the cards of those who get shares, in the order of their new indices.
 func (pr *Proposal) Receivers() []*Receiver { return slices.Clone(pr.receivers) }
 
-// Quorum returns how many acknowledgements commit the ceremony: min(L', 2K'-1),
-// so that K' honest ones are among them if L' >= 2K'-1.
-func (pr *Proposal) Quorum() int { return min(len(pr.receivers), 2*pr.k-1) }
+// Quorum returns how many acknowledgements commit the ceremony: K' honest ones are
+// among them if L' >= 2K'-1, and two records of one parent can't both get so many.
+func (pr *Proposal) Quorum() int { return quorum(pr.k, len(pr.receivers)) }
+
+// quorum returns Q = min(L', max(2K'-1, floor((L'+K'-1)/2)+1)): any two sets of Q have
+// more than the K'-1 in common who may acknowledge everything.
+func quorum(k, l int) int { return min(l, max(2*k-1, (l+k-1)/2+1)) }
 
 // ID returns the hash of the proposal.
 func (pr *Proposal) ID() [32]byte {

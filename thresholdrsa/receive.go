@@ -45,7 +45,7 @@ func newAck(identity ed25519.PrivateKey, proposal, record [32]byte, index int) *
 // record already, or refused the run. It acknowledges a second one only when the
 // first can't be committed any more, or the second has been.
 type ReceiveOptions struct {
-	// Refusals of the runs it acknowledged; L'-Q+1 of one run show that it is dead.
+	// Refusals of the runs it acknowledged; L'-Q+K' of one run show that it is dead.
 	Refusals []*Refusal
 	// Certificate of the record that the contributions lead to, with the options to
 	// verify it by: what is committed settles which successor holds.
@@ -62,7 +62,8 @@ type ReceiveOptions struct {
 // On success the share keeps the new one as pending: store it, and only then
 // send the Ack. If a contribution is wrong the error is a *CeremonyError that names
 // the contributor, with a Refusal to publish; store the share then too, since it
-// remembers that it refused. There is no Refusal of a run of which the holder has
+// remembers that it refused. Received again, the same contributions give the same
+// Ack or Refusal. There is no Refusal of a run of which the holder has
 // acknowledged a record.
 func (s *KeyShare) Receive(key *ReceiverKey, pr *Proposal, contributions []*Contribution, opts *ReceiveOptions) (*Ack, error) {
 	if s.index == 0 {
@@ -97,18 +98,20 @@ func (s *KeyShare) Receive(key *ReceiverKey, pr *Proposal, contributions []*Cont
 	if err != nil {
 		return nil, err
 	}
-	if slices.Contains(s.refused, pl.id) && committed == nil {
-		return nil, errors.New("thresholdrsa: this holder has refused the run")
-	}
-	in.bound = len(s.refused) >= maxRefused ||
+	refused := slices.Contains(s.refused, pl.id)
+	in.bound = !refused && len(s.refused) >= maxRefused ||
 		slices.ContainsFunc(s.pending, func(q *KeyShare) bool { return q.proposal == pl.id })
 	next, ack, err := in.receive(contributions)
 	var ce *CeremonyError
-	if errors.As(err, &ce) && ce.Refusal != nil {
+	if errors.As(err, &ce) && ce.Refusal != nil && !refused {
 		s.refused = append(s.refused, pl.id)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if refused && committed == nil {
+		next.Wipe()
+		return nil, errors.New("thresholdrsa: this holder has refused the run")
 	}
 	if slices.ContainsFunc(s.pending, func(q *KeyShare) bool { return q.key.id == next.key.id }) {
 		next.Wipe() // received again
@@ -154,10 +157,11 @@ func (o *ReceiveOptions) committed(parent *PublicKey) (*PublicKey, error) {
 	return o.Certificate.Verify(parent, o.Commit)
 }
 
-// superseded returns nil if the run of the pending share q can't be committed:
-// Q of L' acknowledgements are out of reach once L'-Q+1 receivers have refused.
+// superseded returns nil if the run of the pending share q can't be committed: Q of
+// L' acknowledgements are out of reach once L'-Q+1 receivers have refused who don't
+// acknowledge as well, which K'-1 of them might.
 func (q *KeyShare) superseded(opts *ReceiveOptions) error {
-	need := q.key.l - min(q.key.l, 2*q.key.k-1) + 1
+	need := q.key.l - quorum(q.key.k, q.key.l) + q.key.k
 	refused := map[int]bool{}
 	if opts != nil {
 		if opts.InsecureSecond {
@@ -204,9 +208,7 @@ func (k *ReceiverKey) Receive(parent *PublicKey, pr *Proposal, contributions []*
 	if err != nil {
 		return nil, nil, err
 	}
-	if k.refused && committed == nil {
-		return nil, nil, errors.New("thresholdrsa: this receiver has refused the run")
-	}
+	refused := k.refused
 	in.bound = k.record != [32]byte{}
 	s, ack, err := in.receive(contributions)
 	var ce *CeremonyError
@@ -218,6 +220,8 @@ func (k *ReceiverKey) Receive(parent *PublicKey, pr *Proposal, contributions []*
 	}
 	if committed != nil {
 		err = s.isOf(committed)
+	} else if refused {
+		err = errors.New("thresholdrsa: this receiver has refused the run")
 	} else if k.record != [32]byte{} && k.record != s.key.id {
 		err = errors.New("thresholdrsa: this receiver has acknowledged another record of the run: a contributor sent two versions")
 	}

@@ -308,8 +308,8 @@ func checkHolders(holders []Holder) error {
 }
 
 func checkName(name string) error {
-	if name == "" || len(name) > maxNameBytes || !printable(name) {
-		return fmt.Errorf("name %q isn't printable UTF-8 of 1 to %d bytes", name, maxNameBytes)
+	if name == "" || len(name) > maxNameBytes || !printable(name) || strings.TrimSpace(name) != name {
+		return fmt.Errorf("name %q isn't printable UTF-8 of 1 to %d bytes, with no space around it", name, maxNameBytes)
 	}
 	return nil
 }

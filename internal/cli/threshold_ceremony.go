@@ -96,7 +96,7 @@ func addWriteBackFlag(c *cobra.Command, to *string) {
 
 // addInsecureQuorumFlag gives a command its --insecure-quorum.
 func addInsecureQuorumFlag(c *cobra.Command, n *int) {
-	c.Flags().IntVar(n, "insecure-quorum", 0, "accept `N` acknowledgements, K or more, instead of min(L, 2K-1);\na contributor may have cheated those who are away, and then\nthe key can be lost with the old shares")
+	c.Flags().IntVar(n, "insecure-quorum", 0, "accept `N` acknowledgements, K or more, instead of a quorum of the receivers;\na contributor may have cheated those who are away, and then\nthe key can be lost with the old shares")
 }
 
 // commitOptions returns the options for a quorum below the full one.
@@ -169,9 +169,7 @@ var (
 // checkProposal checks a proposal against the record that it is to succeed and,
 // under refresh, that it hands the key to nobody else.
 func (k *ceremony) checkProposal(parent *thresholdrsa.PublicKey, pr *thresholdrsa.Proposal) error {
-	// Without contributions Successor gets as far as their absence, if all is well.
-	_, err := pr.Successor(parent, nil)
-	if ce := new(thresholdrsa.CeremonyError); err != nil && !errors.As(err, &ce) {
+	if err := pr.Check(parent); err != nil {
 		return err
 	}
 	if k.name == "refresh" && !keepsHolders(parent, pr) {

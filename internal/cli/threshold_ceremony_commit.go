@@ -37,8 +37,9 @@ acknowledgements of enough receivers, and write the public key of the new epoch.
 The files come in any order after the proposal. Anybody can commit; the
 certificate proves itself.
 
-min(L, 2K-1) acknowledgements are needed, for the new K and L. With them K
-honest receivers have shares, even if K-1 holders cheat. Fewer take
+For the new K and L, 2K-1 acknowledgements are needed, more than (L+K-1)/2, or
+all L where there are fewer. With them K honest receivers have shares, even if
+K-1 holders cheat, and no other successor can be committed. Fewer take
 --insecure-quorum, here and at every finish: if a contributor has cheated those
 who are away, too few may be left to sign, and the old shares are gone by then.`,
 		Example: k.example("commit proposal.txt *.contribution *.ack --key threshold.pub"),

@@ -291,6 +291,11 @@ func TestCheat(t *testing.T) {
 	// The share remembers the refusal before anybody hears of it.
 	s.run(1, receiveLine("alice")+" -o missing/refusal", "can't write missing/refusal")
 	s.exists("proposal.alice.ack", false)
+	s.run(3, receiveLine("alice")+" -o again", "publish again")
+	s.run(3, receiveLine("alice"), "publish proposal.alice.refusal")
+	if !sameFiles(t, "again", "proposal.alice.refusal") {
+		t.Error("refusing again gives another refusal")
+	}
 
 	s.run(3, receiveLine("carol"), "contributor 2 (bob)", "the value doesn't belong to the commitments",
 		"hint: publish proposal.carol.refusal, and propose anew without contributor 2 (bob)")
@@ -379,7 +384,7 @@ func TestSecondSuccessor(t *testing.T) {
 	s.run(0, "card --share alice.share -i alice.key -o alice.card2")
 	s.run(0, "propose --key threshold.pub --by 1,2 -o second.txt alice.card2 bob.card carol.card")
 	s.contribute("second.txt", "alice", "bob")
-	s.run(1, line, "refusals by 2 of its receivers are needed")
+	s.run(1, line, "refusals by 3 of its receivers are needed")
 	s.run(0, line+" --insecure-second")
 	if s.pending("alice") != 2 {
 		t.Error("the first share is gone")
@@ -479,10 +484,13 @@ func TestRefusalsFreeHolder(t *testing.T) {
 	s.run(0, "propose --key threshold.pub --by 1,3 -o second.txt alice.card carol.card dave.card")
 	s.contribute("second.txt", "alice", "carol")
 	line := strings.Replace(receiveLine("alice"), "proposal.", "second.", 2)
-	s.run(1, line, "refusals by 2 of its receivers are needed to give it up, and there are 0")
+	s.run(1, line, "refusals by 3 of its receivers are needed to give it up, and there are 0")
 	s.run(1, line+" --refusals proposal.dave.refusal", "and there are 1")
 	s.run(1, line+" --refusals proposal.dave.refusal,proposal.dave.refusal", "and there are 1")
-	s.run(0, line+" --refusals proposal.dave.refusal,proposal.carol.refusal")
+	// One of two who refuse might acknowledge as well.
+	s.run(1, line+" --refusals proposal.dave.refusal,proposal.carol.refusal", "and there are 2")
+	s.run(3, receiveLine("bob"), "contributor 2 (bob)")
+	s.run(0, line+" --refusals proposal.dave.refusal,proposal.carol.refusal,proposal.bob.refusal")
 	if s.pending("alice") != 2 {
 		t.Error("a share went before the certificate")
 	}
