@@ -1,0 +1,166 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/emmansun/gmsm/sm2"
+)
+
+// A load is distinct signatures of messages of 200 bytes, in DER.
+type load struct {
+	pubs  []*sm2.PrivateKey // by item
+	msgs  [][]byte
+	sigs  [][]byte
+	hints []Hint
+}
+
+// loadOf makes n signatures by so many signers, in turn.
+func (s *source) loadOf(n, signers int) *load {
+	keys := s.keys(signers)
+	l := &load{}
+	for i := range n {
+		priv := keys[i%signers]
+		msg := s.bytes(200)
+		digest, err := Digest(&priv.PublicKey, UID{}, msg)
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		sig := s.sign(priv, digest)
+		hint, err := FindHint(&priv.PublicKey, digest, sig)
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		l.pubs, l.msgs, l.sigs, l.hints = append(l.pubs, priv), append(l.msgs, msg), append(l.sigs, sig), append(l.hints, hint)
+	}
+	return l
+}
+
+// spoil makes every step-th signature invalid, by another digest.
+func (l *load) spoil(step int) {
+	for i := 0; i < len(l.msgs); i += step {
+		l.msgs[i][0] ^= 1
+	}
+}
+
+// add adds all to a batch.
+func (l *load) add(b *Batch, hinted bool) {
+	for i := range l.msgs {
+		hint := NoHint
+		if hinted {
+			hint = l.hints[i]
+		}
+		b.AddHinted(&l.pubs[i].PublicKey, l.msgs[i], l.sigs[i], hint)
+	}
+}
+
+// gmsm verifies at most n one by one, and returns the time for one.
+func (l *load) gmsm(n int) time.Duration {
+	n = min(n, len(l.msgs))
+	start := time.Now()
+	for i := range n {
+		sm2.VerifyASN1WithSM2(&l.pubs[i].PublicKey, nil, l.msgs[i], l.sigs[i])
+	}
+	return time.Since(start) / time.Duration(n)
+}
+
+// BenchmarkVerify verifies on one core, and reports how many times faster than gmsm
+// one by one that is, by turns in the same run. Recurring signers have their tables
+// from the first batch on; "cold" is the time of a first batch.
+func BenchmarkVerify(b *testing.B) {
+	type mix struct {
+		name    string
+		signers int // 0 stands for all different
+	}
+	sizes := []int{1, 4, 16, 64, 256, 1024, 4096, 16384}
+	if long {
+		sizes = append(sizes, 65536)
+	}
+	s := newSource(b)
+	for _, m := range []mix{{"signers=1", 1}, {"signers=16", 16}, {"signers=64", 64}, {"signers=all", 0}} {
+		for _, n := range sizes {
+			signers := m.signers
+			if signers == 0 {
+				signers = n
+			}
+			if signers > n {
+				continue
+			}
+			l := s.loadOf(n, signers)
+			for _, hinted := range []bool{false, true} {
+				for _, cold := range []bool{false, true} {
+					if cold && m.signers == 0 || hinted && m.signers != 0 {
+						continue
+					}
+					name := fmt.Sprintf("%s/n=%d", m.name, n)
+					if hinted {
+						name += "/hinted"
+					}
+					if cold {
+						name += "/cold"
+					}
+					b.Run(name, func(b *testing.B) { l.measure(b, hinted, cold || m.signers == 0) })
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkAdversarial verifies batches that were made to be slow.
+func BenchmarkAdversarial(b *testing.B) {
+	s := newSource(b)
+	for _, n := range []int{64, 1024, 4096} {
+		for _, step := range []int{1, 2, 16, 128, n} {
+			for _, hinted := range []bool{false, true} {
+				l := s.loadOf(n, n)
+				l.spoil(step)
+				b.Run(fmt.Sprintf("n=%d/bad=%d/hinted=%v", n, (n+step-1)/step, hinted), func(b *testing.B) { l.measure(b, hinted, true) })
+			}
+		}
+		l := s.loadOf(n, n)
+		for i := range l.hints {
+			l.hints[i] ^= HintEven ^ HintOdd
+		}
+		b.Run(fmt.Sprintf("n=%d/wrong-hints", n), func(b *testing.B) { l.measure(b, true, true) })
+		l = s.loadOf(n, 16)
+		l.spoil(1)
+		b.Run(fmt.Sprintf("n=%d/signers=16/all-bad", n), func(b *testing.B) { l.measure(b, false, true) })
+	}
+}
+
+// measure verifies the load again and again, with a new cache for each batch if
+// that is wanted.
+func (l *load) measure(b *testing.B, hinted, cold bool) {
+	n := len(l.msgs)
+	opts := &Options{Workers: 1, Cache: NewCache(DefaultCacheSize)}
+	batch := NewBatch(opts)
+	l.add(batch, hinted)
+	batch.Verify()
+	var ours, gmsm time.Duration
+	rounds := 0
+	for b.Loop() {
+		// gmsm before and after, since other things run on the same machine.
+		gmsm += l.gmsm(256)
+		start := time.Now()
+		if cold {
+			opts.Cache = NewCache(DefaultCacheSize)
+			batch = NewBatch(opts)
+		} else {
+			batch.Reset()
+		}
+		l.add(batch, hinted)
+		batch.Verify()
+		ours += time.Since(start)
+		gmsm += l.gmsm(256)
+		rounds++
+	}
+	one := float64(ours.Nanoseconds()) / float64(rounds*n)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(one/1000, "µs/sig")
+	b.ReportMetric(float64(gmsm.Nanoseconds())/float64(2*rounds)/1000, "µs/gmsm")
+	b.ReportMetric(float64(gmsm.Nanoseconds())/float64(2*rounds)/one, "x")
+}
