@@ -102,33 +102,41 @@ func (z *Scalar) Mul(x, y *Scalar) {
 
 // montMul sets z = xy/2²⁵⁶ (Koç, Acar, Kaliski 1996, "CIOS").
 func (z *Scalar) montMul(x, y *Scalar) {
-	var t [6]uint64
+	var t0, t1, t2, t3, t4, t5, c uint64
 	for _, xi := range x {
-		addMul(&t, y, xi)
-		addMul(&t, &scN, t[0]*scK)
-		t = [6]uint64{t[1], t[2], t[3], t[4], t[5]}
-	}
-	z.reduceOnce(t[0], t[1], t[2], t[3], t[4])
-}
+		// Adds xi·y to t, which is below 2n and so has room for it.
+		h0, l0 := bits.Mul64(xi, y[0])
+		h1, l1 := bits.Mul64(xi, y[1])
+		h2, l2 := bits.Mul64(xi, y[2])
+		h3, l3 := bits.Mul64(xi, y[3])
+		t0, c = bits.Add64(t0, l0, 0)
+		t1, c = bits.Add64(t1, l1, c)
+		t2, c = bits.Add64(t2, l2, c)
+		t3, c = bits.Add64(t3, l3, c)
+		t4 += c
+		t1, c = bits.Add64(t1, h0, 0)
+		t2, c = bits.Add64(t2, h1, c)
+		t3, c = bits.Add64(t3, h2, c)
+		t4, _ = bits.Add64(t4, h3, c)
 
-// addMul adds xm to t.
-func addMul(t *[6]uint64, x *Scalar, m uint64) {
-	h0, l0 := bits.Mul64(x[0], m)
-	h1, l1 := bits.Mul64(x[1], m)
-	h2, l2 := bits.Mul64(x[2], m)
-	h3, l3 := bits.Mul64(x[3], m)
-	var c uint64
-	t[0], c = bits.Add64(t[0], l0, 0)
-	t[1], c = bits.Add64(t[1], l1, c)
-	t[2], c = bits.Add64(t[2], l2, c)
-	t[3], c = bits.Add64(t[3], l3, c)
-	t[4], c = bits.Add64(t[4], 0, c)
-	t[5] += c
-	t[1], c = bits.Add64(t[1], h0, 0)
-	t[2], c = bits.Add64(t[2], h1, c)
-	t[3], c = bits.Add64(t[3], h2, c)
-	t[4], c = bits.Add64(t[4], h3, c)
-	t[5] += c
+		// Adds m·n, which clears the lowest limb, and drops that.
+		m := t0 * scK
+		h0, l0 = bits.Mul64(m, scN[0])
+		h1, l1 = bits.Mul64(m, scN[1])
+		h2, l2 = bits.Mul64(m, scN[2])
+		h3, l3 = bits.Mul64(m, scN[3])
+		_, c = bits.Add64(t0, l0, 0)
+		t1, c = bits.Add64(t1, l1, c)
+		t2, c = bits.Add64(t2, l2, c)
+		t3, c = bits.Add64(t3, l3, c)
+		t4, t5 = bits.Add64(t4, 0, c)
+		t0, c = bits.Add64(t1, h0, 0)
+		t1, c = bits.Add64(t2, h1, c)
+		t2, c = bits.Add64(t3, h2, c)
+		t3, c = bits.Add64(t4, h3, c)
+		t4 = t5 + c
+	}
+	z.reduceOnce(t0, t1, t2, t3, t4)
 }
 
 // less reports whether x < y, as integers.

@@ -3,7 +3,10 @@
 
 package sm2ec
 
-import "sync"
+import (
+	"math/bits"
+	"sync"
+)
 
 // A Term is the sum sG + tP, where P is the point of the table.
 type Term struct {
@@ -61,6 +64,7 @@ var summers = sync.Pool{New: func() any { return new(summer) }}
 type summer struct {
 	adder
 	points []Affine
+	codes  []uint32 // of digits: twice the place in a window of a table, and the sign
 }
 
 // minShared is the number of additions from which on a shared inversion is
@@ -100,18 +104,55 @@ func (s *summer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term, ite
 func (s *summer) gather(g *Table, terms []Term, items []int) int {
 	n := len(items)
 	m := g.m + terms[items[0]].Table.m
-	s.points = grow(s.points, m*n)
+	s.points, s.codes = grow(s.points, m*n), grow(s.codes, m*n)
 	var digits [128]int32
 	for j, i := range items {
 		t := &terms[i]
-		neg := t.S.oddDigits(digits[:g.m], g.w)
-		for k, d := range digits[:g.m] {
-			g.entry(&s.points[k*n+j], k, d, neg)
+		codeDigits(s.codes[j:], n, digits[:g.m], t.S.oddDigits(digits[:g.m], g.w))
+		d := digits[:t.Table.m]
+		codeDigits(s.codes[g.m*n+j:], n, d, t.T.oddDigits(d, t.Table.w))
+	}
+	// Window by window, so that what is read next to each other lies close.
+	for k := range m {
+		row, codes := s.points[k*n:(k+1)*n], s.codes[k*n:(k+1)*n]
+		if k < g.m {
+			window := g.entries[k<<(g.w-1):]
+			for j, c := range codes {
+				row[j].setSigned(&window[c>>1], uint64(c&1))
+			}
+			continue
 		}
-		neg = t.T.oddDigits(digits[:t.Table.m], t.Table.w)
-		for k, d := range digits[:t.Table.m] {
-			t.Table.entry(&s.points[(g.m+k)*n+j], k, d, neg)
+		for j, c := range codes {
+			t := terms[items[j]].Table
+			row[j].setSigned(&t.entries[(k-g.m)<<(t.w-1)+int(c>>1)], uint64(c&1))
 		}
 	}
 	return m
+}
+
+// codeDigits writes the code of d[k], whose sign is to be turned if negated, to codes[k·step].
+func codeDigits(codes []uint32, step int, d []int32, negated bool) {
+	turn := uint32(0)
+	if negated {
+		turn = 1
+	}
+	for k, x := range d {
+		sign := x >> 31
+		codes[k*step] = uint32((x^sign)-sign)&^1 | uint32(sign)&1 ^ turn
+	}
+}
+
+// setSigned sets p = q, or -q if negative is 1. It doesn't branch, for no processor can
+// predict the signs of digits.
+func (p *Affine) setSigned(q *Affine, negative uint64) {
+	p.X = q.X
+	t0, b := bits.Sub64(p0, q.Y[0], 0)
+	t1, b := bits.Sub64(p1, q.Y[1], b)
+	t2, b := bits.Sub64(p2, q.Y[2], b)
+	t3, _ := bits.Sub64(p3, q.Y[3], b)
+	m := -negative
+	p.Y[0] = q.Y[0] ^ (q.Y[0]^t0)&m
+	p.Y[1] = q.Y[1] ^ (q.Y[1]^t1)&m
+	p.Y[2] = q.Y[2] ^ (q.Y[2]^t2)&m
+	p.Y[3] = q.Y[3] ^ (q.Y[3]^t3)&m // y isn't 0, so p - y is below p
 }
