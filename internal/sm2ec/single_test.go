@@ -7,6 +7,7 @@ import (
 	"crypto/ecdsa"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/emmansun/gmsm/sm2"
@@ -14,9 +15,14 @@ import (
 
 // oracle is gmsm's verdict.
 func oracle(it *Item) bool {
-	pub := &ecdsa.PublicKey{Curve: sm2.P256(), X: bigOf(&it.P.X), Y: bigOf(&it.P.Y)}
+	pub, err := publicKey(&it.P)
 	e := it.E.Bytes()
-	return sm2.Verify(pub, e[:], toBig(it.R), toBig(it.S))
+	return err == nil && sm2.Verify(pub, e[:], toBig(it.R), toBig(it.S))
+}
+
+func publicKey(p *Affine) (*ecdsa.PublicKey, error) {
+	x, y := p.X.Bytes(), p.Y.Bytes()
+	return sm2.NewPublicKey(slices.Concat([]byte{4}, x[:], y[:]))
 }
 
 // signed returns a signature of e with the key d and the nonce k.
@@ -241,7 +247,11 @@ func BenchmarkVerifySingle(b *testing.B) {
 		for i := range items {
 			it := &items[i]
 			e := it.E.Bytes()
-			calls = append(calls, call{&ecdsa.PublicKey{Curve: sm2.P256(), X: bigOf(&it.P.X), Y: bigOf(&it.P.Y)}, e[:], toBig(it.R), toBig(it.S)})
+			pub, err := publicKey(&it.P)
+			if err != nil {
+				b.Fatal(err)
+			}
+			calls = append(calls, call{pub, e[:], toBig(it.R), toBig(it.S)})
 		}
 		i := 0
 		for b.Loop() {

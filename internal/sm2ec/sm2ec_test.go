@@ -72,7 +72,11 @@ func edges(r *rand.Rand) []*big.Int {
 		}
 	}
 	words := [...]uint64{0, 1, 1<<64 - 1, 1 << 63, 1<<32 - 1, 1 << 32, 0xffffffff00000000, 0xfffffffeffffffff}
-	for range 60 {
+	n := 60
+	if testing.Short() {
+		n = 15
+	}
+	for range n {
 		var x, y [4]uint64
 		for i := range x {
 			x[i] = words[r.IntN(len(words))]
@@ -90,6 +94,7 @@ func randScalar(r *rand.Rand) Scalar {
 // bigMultiple returns kG by gmsm.
 func bigMultiple(k *big.Int) Affine {
 	k = new(big.Int).Mod(k, bigN)
+	//lint:ignore SA1019 gmsm has no other multiplication that takes any scalar
 	x, y := sm2.P256().ScalarBaseMult(k.FillBytes(make([]byte, 32)))
 	var xb, yb [32]byte
 	x.FillBytes(xb[:])

@@ -6,6 +6,7 @@ package sm2ec
 import (
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -13,7 +14,11 @@ func TestTables(t *testing.T) { onTiers(t, testTables) }
 
 func testTables(t *testing.T) {
 	r := newRand(t)
-	for w := 2; w <= 10; w++ {
+	most := 10
+	if testing.Short() {
+		most = 6
+	}
+	for w := 2; w <= most; w++ {
 		var ps []Affine
 		for range []int{1, 2, 17}[w%3] {
 			ps = append(ps, randPoint(r))
@@ -62,6 +67,9 @@ func testSumTables(t *testing.T) {
 		return tables[key]
 	}
 	for _, n := range []int{0, 1, 2, 3, 5, 54, 55, 127, 128, 129, 300} {
+		if testing.Short() && n > 60 && n != 129 {
+			continue
+		}
 		items := ordinary(r, n, 9)
 		ordinaryEnd := len(items)
 		if n%2 == 1 {
@@ -156,7 +164,7 @@ func testSumTablesCollisions(t *testing.T) {
 }
 
 func FuzzVerify(f *testing.F) {
-	r := newRand(f)
+	r := rand.New(rand.NewPCG(1, 2))
 	for _, it := range append(crafted(r), ordinary(r, 20, 20)...) {
 		e, rr, s := it.E.Bytes(), it.R.Bytes(), it.S.Bytes()
 		x, y := it.P.X.Bytes(), it.P.Y.Bytes()
