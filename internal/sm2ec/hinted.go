@@ -60,9 +60,9 @@ func (j *joint) sum(lo, hi int) Jacobian {
 	return sumMultiples(terms, j.workers)
 }
 
-// verify returns the indices of bad items. They and other suspects went through confirm,
-// which gives exact verdicts.
-func (j *joint) verify(confirm func(items []int) (bad []int)) batch.Result {
+// verify looks for bad items. Suspects go through confirm, which gives exact
+// verdicts. The search costs at most maxExtra of confirming all.
+func (j *joint) verify(maxExtra float64, confirm func(items []int) (bad []int)) batch.Result {
 	n := len(j.items)
 	signers := 1
 	for i := 1; i < n; i++ {
@@ -84,7 +84,8 @@ func (j *joint) verify(confirm func(items []int) (bad []int)) batch.Result {
 			// Signers are taken to be spread evenly.
 			return jointCost(min(signers, (signers*m+n-1)/n), m) / singleCost
 		},
-		Leaf: 16,
+		Leaf:     16,
+		MaxExtra: maxExtra,
 	}, j.sum(0, n))
 }
 

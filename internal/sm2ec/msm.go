@@ -48,7 +48,7 @@ func sumMultiples(terms []multiple, workers int) Jacobian {
 }
 
 // strausMax is the number of terms up to which Straus' method was measured to be faster.
-const strausMax = 40
+const strausMax = 64
 
 // straus doubles one sum for all terms, to which it adds odd multiples as the
 // digits of the multipliers want (Straus 1964).
@@ -166,25 +166,24 @@ func pippenger(terms []multiple, workers int) Jacobian {
 	})
 	var acc Jacobian
 	for j := m - 1; j >= 0; j-- {
-		for range c {
-			acc.Double(&acc)
-		}
+		acc.doubleN(c)
 		acc.Add(&acc, &sums[j])
 	}
 	return acc
 }
 
-// windowFor chooses the width of windows, and returns an estimate of the cost in
-// multiplications: an addition into a bucket takes 6, and emptying one 27.
+// windowFor chooses the width of windows for so many multipliers, and returns an
+// estimate of the cost.
 func windowFor(long, short int) (c int, cost float64) {
 	cost = math.Inf(1)
-	for w := 4; w <= 15; w++ {
+	for w := 3; w <= 15; w++ {
 		full, half := newDigitizer(w, 255).m, newDigitizer(w, halfBits).m
 		m := half
 		if long > 0 {
 			m = full
 		}
-		x := 6.5*float64(long*full+short*half) + float64(m)*(27*float64(int(1)<<(w-1))+16+8*float64(w))
+		x := entryCost*float64(long*full+short*half) +
+			float64(m)*(windowCost+bucketCost*float64(int(1)<<(w-1))+doubleCost*float64(w))
 		if x < cost {
 			c, cost = w, x
 		}

@@ -5,37 +5,52 @@ package sm2ec
 
 import "math"
 
-// Costs, in multiplications of the field as this package does them, additions
-// and memory included. Only their ratios matter.
+// Costs in nanoseconds, as measured with the assembly on a server of 2024. Only
+// their ratios matter, and those are about the same without it.
 const (
-	singleCost  = 3000 // an item by itself
-	liftCost    = 330  // a root, a weight and its products
-	recoverCost = 110  // an item's part in the search for signs
-	solveCost   = 3000 // what a group of them takes, of any size
-	signerCost  = 480  // a signer's part in a group
-	addCost     = 6.5  // an affine addition with others
+	singleCost = 38_000 // an item by itself
+
+	liftCost = 3_800 // an item's root and weight
+
+	windowCost  = 400 // of a sum by buckets: a window, without
+	bucketCost  = 300 // its buckets,
+	entryCost   = 115 // and an addition into one
+	doubleCost  = 107
+	strausCost  = 35_000 // of a sum by Straus' method: the doublings,
+	strausShort = 4_900  // a term with a weight,
+	strausLong  = 7_800  // and another one
+
+	groupCost  = 37_000 // of the recovery of signs: a group,
+	signerCost = 9_500  // a signer in it,
+	signCost   = 2_500  // and an item
+
+	makeCost  = 50_000 // a table, and its entries by entryCost
+	sumCost   = 1_700  // an item by tables, and
+	tableCost = 85     // each of its entries
 )
 
 // jointCost estimates a weighted sum of n items by so many signers.
 func jointCost(signers, n int) float64 {
 	if signers+n+1 <= strausMax {
-		return 256*8 + float64(signers+1)*(60+43*11) + float64(n)*(60+22*11)
+		return strausCost + strausLong*float64(signers+1) + strausShort*float64(n)
 	}
 	_, cost := windowFor(signers+1, n)
 	return cost
 }
 
-// signCost estimates the recovery of signs.
-func signCost(signers, n int) float64 {
+// recoverCost estimates the recovery of signs.
+func recoverCost(signers, n int) float64 {
 	groups := (n + groupSize - 1) / groupSize
-	return float64(groups)*solveCost + float64(n)*recoverCost + float64(max(signers, groups))*signerCost
+	return groupCost*float64(groups) + signerCost*float64(max(signers, groups)) + signCost*float64(n)
 }
 
 // buildCost estimates the making of a table.
-func buildCost(w int) float64 { return 256*16 + addCost*float64(tableLen(w)) }
+func buildCost(w int) float64 { return makeCost + entryCost*float64(tableLen(w)) }
 
-// tableCost estimates an item that has one.
-func tableCost(w int) float64 { return 30 + addCost*float64(windows(smallWidth)+windows(w)) }
+// usesCost estimates n items by a table.
+func usesCost(w int, n int64) float64 {
+	return float64(n) * (sumCost + tableCost*float64(windows(largeWidth)+windows(w)))
+}
 
 // Widths of tables. Below, they save too little; above, they don't pay within a
 // number of uses that one could hope for.
@@ -49,7 +64,7 @@ func widthFor(n int64, cache *Cache) (w int, cost float64) {
 		if cache != nil && !cache.Room(TableSize(x)) || cache == nil && TableSize(x) > tempTables {
 			break
 		}
-		if c := buildCost(x) + float64(n)*tableCost(x); c < cost {
+		if c := buildCost(x) + usesCost(x, n); c < cost {
 			w, cost = x, c
 		}
 	}
@@ -95,7 +110,7 @@ func (v *verifier) planAuto(signers []*signer) {
 			n += len(s.items)
 			continue
 		}
-		if w, cost := widthFor(u, v.cfg.Cache); w > t.w && cost < float64(u)*tableCost(t.w) {
+		if w, cost := widthFor(u, v.cfg.Cache); w > t.w && cost < usesCost(t.w, u) {
 			byWidth[w] = append(byWidth[w], s) // it has outgrown its table
 			continue
 		}
@@ -104,7 +119,7 @@ func (v *verifier) planAuto(signers []*signer) {
 	// A weighted sum of all the rest, to begin with.
 	var lifted []*signer
 	perItem, perSigner := jointShares(len(rest), n)
-	signs := signCost(len(rest), n) / float64(max(n, 1))
+	signs := recoverCost(len(rest), n) / float64(max(n, 1))
 	for k, s := range rest {
 		m := float64(len(s.items))
 		joint := perSigner
@@ -116,7 +131,7 @@ func (v *verifier) planAuto(signers []*signer) {
 		}
 		// A table is made if it would have paid already.
 		w, cost := widthFor(uses[k], v.cfg.Cache)
-		if cost/float64(uses[k]) < min(joint/m, singleCost) {
+		if cost/float64(uses[k]) < min(joint/m, v.singleCost()) {
 			byWidth[w] = append(byWidth[w], s)
 		} else {
 			lifted = append(lifted, s)
@@ -132,13 +147,29 @@ func jointShares(signers, n int) (perItem, perSigner float64) {
 		return 0, 0
 	}
 	all := jointCost(signers, n)
-	perSigner = min(addCost*25, all/float64(signers+n))
+	perSigner = min(entryCost*25, all/float64(signers+n))
 	return liftCost + (all-perSigner*float64(signers))/float64(n), perSigner
 }
 
-// worth is how much of the cost of the single path a weighted sum may take: what
-// it costs in vain when an item is bad comes on top of that path.
-const worth = 0.7
+// singleCost is what an item by itself costs here.
+func (v *verifier) singleCost() float64 {
+	if v.cfg.Single != nil {
+		return 0.8 * singleCost
+	}
+	return singleCost
+}
+
+// worth is how much of the cost of the single path a weighted sum may take. When an item
+// is bad, that is on top of the cost of the single path.
+const worth = 0.8
+
+// maxExtra is what may be spent to locate bad items, as a part of the cost of the single path.
+func (v *verifier) maxExtra() float64 {
+	if v.cfg.Single != nil {
+		return 0.1
+	}
+	return 0.25
+}
 
 // planJoint sends the items of these signers into the weighted sum if that pays:
 // all, or else those with hints.
@@ -160,11 +191,12 @@ func (v *verifier) planJoint(signers []*signer) {
 			ofUnhinted++
 		}
 	}
+	single := worth * v.singleCost()
 	both = hinted + unhinted
-	with := float64(both)*liftCost + jointCost(len(signers), both) + signCost(ofUnhinted, unhinted)
+	with := float64(both)*liftCost + jointCost(len(signers), both) + recoverCost(ofUnhinted, unhinted)
 	without := float64(hinted)*liftCost + jointCost(ofHinted, hinted)
-	takeUnhinted := unhinted > 0 && with-min(without, worth*singleCost*float64(hinted)) < worth*singleCost*float64(unhinted)
-	takeHinted := takeUnhinted || without < worth*singleCost*float64(hinted)
+	takeUnhinted := unhinted > 0 && with-min(without, single*float64(hinted)) < single*float64(unhinted)
+	takeHinted := takeUnhinted || without < single*float64(hinted)
 	for _, s := range signers {
 		for _, i := range s.items {
 			switch known := v.items[i].Hint.known(); {

@@ -162,8 +162,9 @@ func groupSums(sums []Jacobian, groups []group) {
 		ends[i] = len(members)
 	}
 	tables := oddMultiples(points, half)
+	parts := make([]Affine, 0, m*len(groups))
 	var l listSummer
-	l.start(m * len(members))
+	l.start(bucketChunk)
 	from := 0
 	for _, to := range ends {
 		for j := range m {
@@ -174,15 +175,17 @@ func groupSums(sums []Jacobian, groups []group) {
 			l.end(to - from)
 		}
 		from = to
+		if len(l.points) >= bucketChunk {
+			parts = append(parts, l.sum()...)
+			l.start(bucketChunk)
+		}
 	}
-	parts := l.sum()
+	parts = append(parts, l.sum()...)
 	g := GeneratorTable(len(groups))
 	for i := range groups {
 		var acc Jacobian
 		for j := m - 1; j >= 0; j-- {
-			for range recoverWidth {
-				acc.Double(&acc)
-			}
+			acc.doubleN(recoverWidth)
 			if p := &parts[m*i+j]; !p.isInfinity() {
 				acc.AddAffine(&acc, p)
 			}

@@ -19,7 +19,7 @@ const (
 type Result struct {
 	Verdict Verdict
 	// Hint is the hint of a valid signature: of the kind of the item's if that has
-	// one, right or wrong, or else by parity.
+	// one, right or wrong, or else by parity. Config.Single leaves it open.
 	Hint Hint
 }
 
@@ -49,8 +49,8 @@ type Config struct {
 	// Workers is the number of goroutines; zero stands for one.
 	Workers int
 
-	// Single, if it isn't nil, is used in place of [VerifySingles], of which it
-	// must be a faster equal.
+	// Single, if it isn't nil, is a faster equal of [VerifySingles] for the single
+	// path.
 	Single func(ok []bool, items []*Item)
 
 	// Force makes all items take one path, as far as it's open to them: Joint and
@@ -74,8 +74,7 @@ func Verify(items []Item, cfg *Config) ([]Result, Stats) {
 		v.viaTables(job)
 	}
 	v.viaJoint()
-	v.singly(v.single)
-	v.stats.Single = len(v.single)
+	v.viaSingle()
 	return v.results, v.stats
 }
 
@@ -331,12 +330,12 @@ func (v *verifier) decide(ids []int, items []*Item, points []Affine) {
 		v.accept(i, &points[k].Y)
 	}
 	j := newJoint(items, points, &v.cfg.Seed, v.workers)
-	res := j.verify(func(suspects []int) (bad []int) {
+	res := j.verify(v.maxExtra(), func(suspects []int) (bad []int) {
 		back := make([]int, len(suspects))
 		for k, s := range suspects {
 			back[k] = ids[s]
 		}
-		v.singly(back)
+		v.confirm(back, len(ids))
 		for k, s := range suspects {
 			if v.results[back[k]].Verdict != Valid {
 				bad = append(bad, s)
@@ -346,6 +345,40 @@ func (v *verifier) decide(ids []int, items []*Item, points []Affine) {
 	})
 	v.stats.Confirmed += res.Confirmed
 	v.stats.Sums += res.Sums
+}
+
+// confirm decides on suspects of n items. If there are few, it sees to it that hints come
+// out, for a wrong one may be all there is.
+func (v *verifier) confirm(ids []int, n int) {
+	if len(ids) <= n/8 || v.cfg.Single == nil {
+		v.singly(ids)
+	} else {
+		v.outside(ids)
+	}
+}
+
+// viaSingle decides on the items that are left.
+func (v *verifier) viaSingle() {
+	v.stats.Single = len(v.single)
+	if v.cfg.Single == nil {
+		v.singly(v.single)
+	} else {
+		v.outside(v.single)
+	}
+}
+
+// outside decides on items by Config.Single.
+func (v *verifier) outside(ids []int) {
+	items, ok := v.pointers(ids), make([]bool, len(ids))
+	chunks(len(items), 16, v.workers, func(lo, hi int) {
+		v.cfg.Single(ok[lo:hi], items[lo:hi])
+	})
+	for k, i := range ids {
+		v.results[i] = Result{Verdict: BadEquation}
+		if ok[k] {
+			v.results[i].Verdict = Valid
+		}
+	}
 }
 
 // singly decides on items one by one.
