@@ -15,7 +15,10 @@ import (
 // TestCompare holds verdicts against gmsm's: on every path and tier, in
 // any order and any split. With UNDERSIGN_LONG=1 it takes a million items.
 func TestCompare(t *testing.T) {
-	const size = 1500
+	size := 1500
+	if testing.Short() {
+		size = 300
+	}
 	rounds := 1
 	if long {
 		rounds = 1_000_000/size + 1
@@ -89,7 +92,7 @@ func TestPositions(t *testing.T) {
 	everyWay(t, func(t *testing.T, path sm2ec.Path) {
 		b := NewBatch(nil)
 		b.force = path
-		for at := 0; at < n; at += 1 + s.IntN(20) {
+		for at := s.IntN(10); at < n; at += 1 + s.IntN(20) {
 			for _, hint := range []Hint{NoHint, HintEven, HintOdd} {
 				bad.Hint = hint
 				trials := slices.Insert(slices.Clone(good), at, bad)
@@ -117,6 +120,9 @@ func TestSizes(t *testing.T) {
 		b := NewBatch(nil)
 		b.force = path
 		for n := range trials {
+			if testing.Short() && n%7 != 0 {
+				continue
+			}
 			b.Reset()
 			for i := range trials[:n] {
 				b.AddItem(trials[i].Item)

@@ -18,11 +18,16 @@ import (
 type Hint uint8
 
 const (
-	NoHint   Hint = iota
-	HintEven      // y(R) is even, as it is in all signatures by SignHinted
-	HintOdd       // y(R) is odd
-	HintLow       // y(R) < p - y(R)
-	HintHigh      // y(R) > p - y(R), the flag that Hyperchain stores
+	// NoHint: nothing is known.
+	NoHint Hint = iota
+	// HintEven: y(R) is even, as it is in all signatures by SignHinted.
+	HintEven
+	// HintOdd: y(R) is odd.
+	HintOdd
+	// HintLow: y(R) < p - y(R).
+	HintLow
+	// HintHigh: y(R) > p - y(R). Some chains store this as a flag.
+	HintHigh
 )
 
 // String returns a word for the hint.

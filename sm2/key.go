@@ -1,6 +1,8 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//lint:file-ignore SA1019 gmsm's keys have no other way to their coordinates.
+
 package sm2
 
 import (
