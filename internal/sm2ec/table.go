@@ -17,8 +17,12 @@ type Table struct {
 	entries []Affine // window i begins at i·2^(w-1)
 }
 
-// TableSize is the size in bytes of a table with windows of w bits, 2 <= w <= 16.
-func TableSize(w int) int64 { return 64*int64(tableLen(w)) + 64 }
+// TableSize is the size in bytes of a table with windows of w bits, 2 <= w <= 16,
+// in the whole pages of 8 KiB that the runtime takes for it.
+func TableSize(w int) int64 {
+	const page = 8 << 10
+	return (64*int64(tableLen(w))+page-1)/page*page + 64
+}
 
 // tableLen is the number of entries.
 func tableLen(w int) int {
@@ -141,8 +145,9 @@ var (
 // GeneratorTable returns a table of the generator for n more sums. It is the
 // small one until the large one has become worth its while.
 func GeneratorTable(n int) *Table {
-	// The large table saves 13 additions of 47, about a microsecond.
-	if generatorUses.Add(int64(n)) >= 4096 {
+	// The large table saves 12 additions of an item, so as many of them as it
+	// is made of after some 6,500.
+	if generatorUses.Add(int64(n)) >= 6500 {
 		return largeGenerator()
 	}
 	return smallGenerator()
