@@ -32,7 +32,7 @@ type Item struct {
 	// Encoding is how the signature is written. Zero stands for that in the batch's options.
 	Encoding Encoding
 
-	// Hint is the hint of the signature, if there is one.
+	// Hint is the hint of the signature. NoHint stands for that in the batch's options.
 	Hint Hint
 }
 
@@ -161,7 +161,11 @@ func (b *Batch) add(it *Item) Reason {
 	if !ok {
 		return ReasonKey
 	}
-	c := sm2ec.Item{P: b.keys[k].point, Hint: it.Hint.internal()}
+	hint := it.Hint
+	if hint == NoHint {
+		hint = b.opts.Hint
+	}
+	c := sm2ec.Item{P: b.keys[k].point, Hint: hint.internal()}
 	if bad != 0 || !c.R.SetBytes(&sig.r) || !c.S.SetBytes(&sig.s) {
 		return ReasonRange
 	}

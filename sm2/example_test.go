@@ -65,7 +65,7 @@ func ExampleCache() {
 // Signatures of many keys are verified together if each has a hint, or all signers
 // use SignHinted.
 func ExampleSignHinted() {
-	b := sm2.NewBatch(nil)
+	b := sm2.NewBatch(&sm2.Options{Hint: sm2.HintEven})
 	for i := range 128 {
 		priv, err := gmsm.GenerateKey(rand.Reader)
 		if err != nil {
@@ -76,7 +76,7 @@ func ExampleSignHinted() {
 		if err != nil {
 			panic(err)
 		}
-		b.AddHinted(&priv.PublicKey, msg, sig, sm2.HintEven)
+		b.Add(&priv.PublicKey, msg, sig)
 	}
 	fmt.Println(b.Verify(), b.Stats().Hinted)
 	// Output: <nil> 128

@@ -4,6 +4,9 @@
 package sm2
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"errors"
 	"runtime"
 	"testing"
 )
@@ -55,6 +58,40 @@ func TestMemory(t *testing.T) {
 		t.Errorf("the heap grew by %d bytes, and the budget is %d", most, budget)
 	}
 	runtime.KeepAlive(b)
+}
+
+// TestCacheAdd makes tables beforehand.
+func TestCacheAdd(t *testing.T) {
+	s := newSource(t)
+	var pubs []*ecdsa.PublicKey
+	for _, k := range s.keys(3) {
+		pubs = append(pubs, &k.PublicKey)
+	}
+	priv := s.key()
+	off := *pubs[0]
+	off.Curve = elliptic.P256()
+	cache := NewCache(10 << 20)
+	for _, bad := range []*ecdsa.PublicKey{nil, {}, &off} {
+		if err := cache.Add(pubs[0], bad); !errors.Is(err, ErrKey) || cache.Len() != 0 {
+			t.Errorf("%v, %d tables", err, cache.Len())
+		}
+	}
+	if err := cache.Add(append(pubs, &priv.PublicKey)...); err != nil || cache.Len() != 4 {
+		t.Fatalf("%v, %d tables", err, cache.Len())
+	}
+	b := NewBatch(&Options{Cache: cache})
+	digest := s.bytes(32)
+	b.AddDigest(&priv.PublicKey, digest, s.sign(priv, digest))
+	if err := b.Verify(); err != nil || b.Stats().Tables != 1 {
+		t.Errorf("%v, %+v", err, b.Stats())
+	}
+	// A smaller budget has smaller tables, or none.
+	for _, budget := range []int64{0, 1000, 30 << 10, 200 << 10} {
+		cache := NewCache(budget)
+		if err := cache.Add(pubs...); err != nil || cache.Size() > budget {
+			t.Errorf("budget %d: %v, %d bytes", budget, err, cache.Size())
+		}
+	}
 }
 
 // heap returns the number of bytes alive.

@@ -4,6 +4,7 @@
 package sm2
 
 import (
+	"crypto/ecdsa"
 	"runtime"
 
 	"github.com/undersign/undersign/internal/sm2ec"
@@ -16,6 +17,10 @@ type Options struct {
 
 	// UID is the signer's ID, 1234567812345678 by default.
 	UID UID
+
+	// Hint is that of items that come without one: HintEven, if all who sign use
+	// SignHinted.
+	Hint Hint
 
 	// Cache keeps tables of keys that recur. It may be shared with other
 	// batches, at the same time. If it is nil the batch has one of its own, with
@@ -50,6 +55,29 @@ type Cache struct{ tables *sm2ec.Cache }
 func NewCache(bytes int64) *Cache {
 	return &Cache{sm2ec.NewCache(max(bytes, 0))}
 }
+
+// Add makes tables of keys that are known to recur, such as those of certificate
+// authorities, so that the first batch has them. If any isn't a key, none is added.
+func (c *Cache) Add(pubs ...*ecdsa.PublicKey) error {
+	points := make([]sm2ec.Affine, len(pubs))
+	for i, pub := range pubs {
+		if xy, ok := keyBytes(pub); !ok || !point(&points[i], &xy) {
+			return ErrKey
+		}
+	}
+	width := addedWidth
+	for width > 2 && !c.tables.Room(sm2ec.TableSize(width)) {
+		width--
+	}
+	for i := range points {
+		c.tables.Put(&points[i], sm2ec.NewTable(&points[i], width))
+	}
+	return nil
+}
+
+// addedWidth is the width of the windows of tables that are made beforehand, 262 kB
+// each. They are replaced by larger ones when they are used enough.
+const addedWidth = 8
 
 // Size returns how many bytes are in use.
 func (c *Cache) Size() int64 { return c.tables.Size() }
