@@ -10,8 +10,8 @@ const (
 	combineMin   = 12
 )
 
-// combine sets dst[i] to sG + tP of items[i], each for itself. Only odd multiples
-// and the parts of G have inversions in common.
+// combine sets dst[i] to sG + tP of items[i], each for itself: only odd multiples
+// and the parts of G have inversions in common. Keys must be on the curve, and t not zero.
 func combine(dst []Jacobian, items []*Item) {
 	if len(items) < combineMin {
 		for i, it := range items {

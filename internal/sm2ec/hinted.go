@@ -57,7 +57,7 @@ func (j *joint) sum(lo, hi int) Jacobian {
 		terms = append(terms, newMultiple(p, &k))
 	}
 	terms = append(terms, newMultiple(&generator, &g))
-	return sumMultiples(terms, j.workers)
+	return current.sumMultiples(terms, j.workers)
 }
 
 // verify looks for bad items. Suspects go through confirm, which gives exact

@@ -51,17 +51,15 @@ func parity(y *Element) Hint {
 
 // FindHint returns the hint of a valid signature, and false if it isn't valid.
 func FindHint(it *Item) (Hint, bool) {
-	t, ok := it.T()
-	if !ok || !it.P.IsOnCurve() {
+	if _, ok := it.T(); !ok || !it.P.IsOnCurve() {
 		return NoHint, false
 	}
-	var r Jacobian
-	r.ScalarMult(&it.P, &t)
-	r.addMultiple(smallGenerator(), &it.S)
-	if !it.XMatches(&r) {
+	var r [1]Jacobian
+	current.combine(r[:], []*Item{it})
+	if !it.XMatches(&r[0]) {
 		return NoHint, false
 	}
-	a, _ := r.Affine()
+	a, _ := r[0].Affine()
 	return parity(&a.Y), true
 }
 

@@ -35,7 +35,7 @@ func MultiScalarMult(points []Affine, scalars []Scalar) Jacobian {
 	for i := range terms {
 		terms[i] = newMultiple(&points[i], &scalars[i])
 	}
-	return sumMultiples(terms, 1)
+	return current.sumMultiples(terms, 1)
 }
 
 // sumMultiples returns the sum of terms, whose multipliers are below 2²⁵⁵. It may

@@ -30,24 +30,25 @@ func VerifySingle(it *Item) bool {
 
 // VerifySingles sets ok[i] to the verdict of VerifySingle for items[i].
 func VerifySingles(ok []bool, items []*Item) {
-	current.verifySingles(ok[:len(items)], items)
+	for lo := 0; lo < len(items); lo += combineChunk {
+		hi := min(lo+combineChunk, len(items))
+		verifySome(ok[lo:hi], items[lo:hi])
+	}
 }
 
-func verifySingles(ok []bool, items []*Item) {
+func verifySome(ok []bool, items []*Item) {
+	todo, places := make([]*Item, 0, len(items)), make([]int, 0, len(items))
 	for i, it := range items {
-		ok[i] = verifySingle(it)
+		ok[i] = false
+		if _, inRange := it.T(); inRange && it.P.IsOnCurve() {
+			todo, places = append(todo, it), append(places, i)
+		}
 	}
-}
-
-func verifySingle(it *Item) bool {
-	t, ok := it.T()
-	if !ok || !it.P.IsOnCurve() {
-		return false
+	sums := make([]Jacobian, len(todo))
+	current.combine(sums, todo)
+	for k, i := range places {
+		ok[i] = todo[k].XMatches(&sums[k])
 	}
-	var r Jacobian
-	r.ScalarMult(&it.P, &t)
-	r.addMultiple(smallGenerator(), &it.S)
-	return it.XMatches(&r)
 }
 
 // T returns r + s, and false if that, r or s is zero.

@@ -11,7 +11,9 @@ const sqrtLanes = 8
 // zero where there is none, and sets ok accordingly. The lengths must agree.
 //
 // All follow the chain of [Element.Sqrt] together.
-func SqrtBatch(xs []Element, ok []bool) {
+func SqrtBatch(xs []Element, ok []bool) { current.sqrtBatch(xs, ok[:len(xs)]) }
+
+func sqrtBatch(xs []Element, ok []bool) {
 	for len(xs) > 0 {
 		m := min(sqrtLanes, len(xs))
 		sqrtSome(xs[:m], ok[:m])

@@ -8,16 +8,20 @@ import "fmt"
 // A tier is a way to do the heavy work, by whole slices so that one with
 // vectors can take its items in lanes. All tiers give the same results.
 type tier struct {
-	name          string
-	assembly      bool // the field's multiplication is assembly
-	sumTables     func(dst []Jacobian, flagged []bool, g *Table, terms []Term)
-	verifySingles func(ok []bool, items []*Item)
+	name         string
+	assembly     bool // the field's multiplication is assembly
+	sumTables    func(dst []Jacobian, flagged []bool, g *Table, terms []Term)
+	combine      func(dst []Jacobian, items []*Item)
+	sqrtBatch    func(xs []Element, ok []bool)
+	sumMultiples func(terms []multiple, workers int) Jacobian
 }
 
 var genericTier = tier{
-	name:          "generic",
-	sumTables:     sumTables,
-	verifySingles: verifySingles,
+	name:         "generic",
+	sumTables:    sumTables,
+	combine:      combine,
+	sqrtBatch:    sqrtBatch,
+	sumMultiples: sumMultiples,
 }
 
 // tiers are those that this processor can run, the best first.

@@ -386,7 +386,7 @@ func (v *verifier) singly(ids []int) {
 	items := v.pointers(ids)
 	chunks(len(ids), combineChunk, v.workers, func(lo, hi int) {
 		sums := make([]Jacobian, hi-lo)
-		combine(sums, items[lo:hi])
+		current.combine(sums, items[lo:hi])
 		v.judge(ids[lo:hi], sums)
 	})
 }
