@@ -36,8 +36,8 @@ type Item struct {
 	Hint Hint
 }
 
-// A Batch is signatures that are verified together. The zero value is not
-// usable: use [NewBatch]. It is for one goroutine at a time; Verify uses more.
+// A Batch is signatures that are verified together. The zero value is an empty
+// batch with the default options. It is for one goroutine at a time; Verify uses more.
 type Batch struct {
 	opts  Options
 	force sm2ec.Path // for tests
@@ -85,15 +85,9 @@ const maxCopied = 4096
 
 // NewBatch returns an empty batch. The options may be nil.
 func NewBatch(opts *Options) *Batch {
-	b := &Batch{byXY: map[[64]byte]int32{}, byKey: map[keyUID]int32{}}
+	b := new(Batch)
 	if opts != nil {
 		b.opts = *opts
-	}
-	if b.opts.Cache == nil {
-		b.opts.Cache = NewCache(DefaultCacheSize)
-	}
-	if b.opts.Encoding == 0 {
-		b.opts.Encoding = DER
 	}
 	return b
 }
@@ -205,6 +199,9 @@ func (b *Batch) keyOf(pub *ecdsa.PublicKey, embedded *[64]byte) (int32, bool) {
 		n.ok = point(&n.point, &xy)
 		k = int32(len(b.keys))
 		b.keys = append(b.keys, n)
+		if b.byXY == nil {
+			b.byXY = map[[64]byte]int32{}
+		}
 		b.byXY[xy] = k
 	}
 	return k, b.keys[k].ok
@@ -224,6 +221,9 @@ func (b *Batch) zIndex(k int32, uid UID) int32 {
 		copy(xy[32:], y[:])
 		i = int32(len(b.zs))
 		b.zs = append(b.zs, zOf(&xy, uid))
+		if b.byKey == nil {
+			b.byKey = map[keyUID]int32{}
+		}
 		b.byKey[id] = i
 	}
 	return i

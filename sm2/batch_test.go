@@ -26,6 +26,17 @@ func TestEmptyBatch(t *testing.T) {
 			t.Errorf("%v, %d items", err, b.Len())
 		}
 	}
+	var zero Batch
+	if err := zero.Verify(); err != nil {
+		t.Error(err)
+	}
+	s := newSource(t)
+	priv := s.key()
+	zero.Reset()
+	zero.Add(&priv.PublicKey, nil, s.sign(priv, s.bytes(32)))
+	if bad := badOf(t, zero.Verify()); len(bad) != 1 {
+		t.Errorf("bad: %v", bad)
+	}
 }
 
 // TestNilItems adds what is missing altogether, between good items.

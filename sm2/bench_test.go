@@ -4,6 +4,7 @@
 package sm2
 
 import (
+	"crypto/rand"
 	"fmt"
 	"testing"
 	"time"
@@ -166,4 +167,25 @@ func (l *load) measure(b *testing.B, hinted, cold bool) {
 	b.ReportMetric(one/1000, "µs/sig")
 	b.ReportMetric(float64(gmsm.Nanoseconds())/1000, "µs/gmsm")
 	b.ReportMetric(float64(gmsm.Nanoseconds())/one, "x")
+}
+
+// BenchmarkSignHinted compares it with gmsm's plain signatures.
+func BenchmarkSignHinted(b *testing.B) {
+	s := newSource(b)
+	priv := s.key()
+	msg := s.bytes(200)
+	b.Run("hinted", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := SignHinted(priv, msg, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("gmsm", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := priv.Sign(rand.Reader, msg, sm2.DefaultSM2SignerOpts); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -78,7 +78,7 @@ func hintOf(h sm2ec.Hint) Hint {
 // FindHint verifies a signature in DER of a digest, and returns its hint, HintEven or
 // HintOdd, to be stored beside it.
 func FindHint(pub *ecdsa.PublicKey, digest, sig []byte) (Hint, error) {
-	b := Batch{byXY: map[[64]byte]int32{}}
+	var b Batch
 	if digest == nil {
 		digest = []byte{}
 	}

@@ -27,6 +27,9 @@ type Stats struct {
 // be added, and all of it verified again.
 func (b *Batch) Verify() error {
 	b.hash()
+	if b.opts.Cache == nil {
+		b.opts.Cache = NewCache(DefaultCacheSize)
+	}
 	cfg := sm2ec.Config{Cache: b.opts.Cache.tables, Workers: b.opts.workers(), Force: b.force, Single: singles()}
 	rand.Read(cfg.Seed[:])
 	results, stats := sm2ec.Verify(b.items, &cfg)
