@@ -106,7 +106,7 @@ func (f field) coprime(p, q polynomial) bool {
 		}
 		switch len(q) {
 		case 0:
-			return len(p) == 1
+			return false // p divides what q was
 		case 1:
 			return true
 		}

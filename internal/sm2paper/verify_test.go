@@ -275,18 +275,21 @@ func TestDegenerate(t *testing.T) {
 	}
 	twice := sample(t, 1)
 	twice = append(twice, twice[0])
-	sum := sample(t, 2) // x(R₃) = x(R₁+R₂)
-	{
+	sum := func(sign int) []Item { // R₃ = R₁+R₂, or else -(R₁+R₂), with which L is infinity
+		items := sample(t, 2)
 		var ps [2]sm2ec.Affine
-		for i := range sum {
-			p, _ := sum[i].parse()
-			ps[i], _ = mulAdd(sum[i].s(), sum[i].t(), &p.key)
+		for i := range items {
+			p, _ := items[i].parse()
+			ps[i], _ = mulAdd(items[i].s(), items[i].t(), &p.key)
 		}
 		j := ps[0].Jacobian()
 		free.addAffine(&sm2Curve, &j, &j, &ps[1])
 		p, _ := j.Affine()
+		if sign < 0 {
+			p.Y = neg(p.Y)
+		}
 		s, tt := randomInt(t), randomInt(t)
-		sum = append(sum, withPoint(keyFor(t, p, s, tt), s, tt, mod(intOf(p.X))))
+		return append(items, withPoint(keyFor(t, p, s, tt), s, tt, mod(intOf(p.X))))
 	}
 	for name, test := range map[string]struct {
 		items []Item
@@ -297,7 +300,8 @@ func TestDegenerate(t *testing.T) {
 		"opposite": {opposite(), none, false},
 		"x":        {append(sample(t, 1), twoXs(big.NewInt(1))), nil, true},
 		"x+n":      {append(sample(t, 1), twoXs(new(big.Int).Add(orderInt, big.NewInt(5)))), nil, true},
-		"sum":      {append(sum, sample(t, 1)...), none, false},
+		"sum":      {append(sum(1), sample(t, 1)...), none, false},
+		"L":        {sum(-1), none, false},
 	} {
 		items := test.items
 		for len(items) <= MaxItems {
@@ -308,15 +312,75 @@ func TestDegenerate(t *testing.T) {
 			if c.Single.Inv != len(items) {
 				t.Errorf("%s: %d inversions for %d items", name, c.Single.Inv, len(items))
 			}
-			bad := append([]Item(nil), items...)
-			mutations["s+1"](t, &bad[len(bad)-1])
-			if ok, _ := verify(t, bad, test.opts); ok {
-				t.Errorf("%s, %d items: accepted a bad one", name, len(items))
+			for i := range items {
+				bad := append([]Item(nil), items...)
+				mutations["s+1"](t, &bad[i])
+				if ok, _ := verify(t, bad, test.opts); ok {
+					t.Errorf("%s, %d items: accepted a bad one", name, len(items))
+				}
 			}
 			if !test.all {
 				break
 			}
 			items = append(items, sample(t, 1)...)
+		}
+	}
+}
+
+// TestInfinity has invalid items, of other coordinates, whose L is infinity.
+func TestInfinity(t *testing.T) {
+	key, s, tt := randomPoint(t), randomInt(t), randomInt(t)
+	items := []Item{
+		withPoint(key, s, tt, mod(intOf(randomPoint(t).X))),
+		withPoint(key, mod(new(big.Int).Neg(s)), mod(new(big.Int).Neg(tt)), mod(intOf(randomPoint(t).X))),
+	}
+	if ok, c := verify(t, items, &Options{NoRandomizersUnsafe: true}); ok || !c.Degenerate {
+		t.Errorf("%v, degenerate %v", ok, c.Degenerate)
+	}
+}
+
+// TestKeys has keys whose subset sums are infinity, or need a doubling.
+func TestKeys(t *testing.T) {
+	g, p := sm2ec.Generator(), randomPoint(t)
+	minus := func(p sm2ec.Affine) sm2ec.Affine { return sm2ec.Affine{X: p.X, Y: neg(p.Y)} }
+	keys := []sm2ec.Affine{g, minus(g), p, minus(p), multiple(t, big.NewInt(2)), multiple(t, big.NewInt(3)), minus(multiple(t, big.NewInt(2))), p, g}
+	for n := MinItems; n <= MaxItems; n++ {
+		for from := range keys {
+			var items []Item
+			for i := range n {
+				key, s, tt := keys[(from+i)%len(keys)], randomInt(t), randomInt(t)
+				q, ok := mulAdd(s, tt, &key)
+				if !ok {
+					t.Fatal("infinity")
+				}
+				items = append(items, withPoint(key, s, tt, mod(intOf(q.X))))
+			}
+			if ok, c := verify(t, items, nil); !ok || c.Degenerate {
+				t.Errorf("%d items from key %d: %v, degenerate %v", n, from, ok, c.Degenerate)
+			}
+			mutations["digest"](t, &items[from%n]) // s+1 stays valid with the key -G
+			if ok, _ := verify(t, items, nil); ok {
+				t.Errorf("%d items from key %d: accepted a bad one", n, from)
+			}
+		}
+	}
+}
+
+// TestZeros: the equation holds, and the item is invalid all the same.
+func TestZeros(t *testing.T) {
+	key, k := randomPoint(t), randomInt(t)
+	zero := new(big.Int)
+	for name, st := range map[string][2]*big.Int{"r = 0": {k, k}, "s = 0": {zero, k}, "t = 0": {k, zero}} {
+		q, ok := mulAdd(st[0], st[1], &key)
+		if !ok {
+			t.Fatal("infinity")
+		}
+		it := withPoint(key, st[0], st[1], mod(intOf(q.X)))
+		if ok, _ := VerifySingle(&it); ok || gmsmSays(t, &it) {
+			t.Errorf("%s is accepted singly", name)
+		}
+		if ok, _ := verify(t, append(sample(t, 3), it), nil); ok {
+			t.Errorf("%s is accepted", name)
 		}
 	}
 }
