@@ -130,7 +130,7 @@ func TestParseRefuses(t *testing.T) {
 		{"six dashes", "-" + goodBlock, 1, "a BEGIN line expected"},
 		{"six dashes after", strings.Replace(goodBlock, "PUBLIC-----", "PUBLIC------", 1), 1, "upper-case"},
 		{"space before BEGIN", " " + goodBlock, 1, "five dashes inside a line of text"},
-		{"byte order mark", "\uFEFF" + goodBlock, 1, "five dashes inside"},
+		{"byte order mark", "\uFEFF" + goodBlock, 1, "byte order mark"},
 		{"byte order mark in text", "\uFEFFhello\n" + goodBlock, 1, "byte order mark"},
 		{"space after BEGIN", strings.Replace(goodBlock, "PUBLIC-----", "PUBLIC----- ", 1), 1, "white space after the BEGIN"},
 		{"NUL in text", "a\x00b\n" + goodBlock, 1, "control character"},

@@ -181,9 +181,7 @@ func (d *decoder) body(label string) (out []byte, err error) {
 
 // commentFault says why a line can't stand above a block, or nothing if it can.
 func commentFault(line []byte) string {
-	if bytes.Contains(line, []byte(dashes)) {
-		return "five dashes inside a line of text"
-	}
+	dashed := bytes.Contains(line, []byte(dashes))
 	for len(line) > 0 {
 		r, n := utf8.DecodeRune(line)
 		switch {
@@ -195,6 +193,9 @@ func commentFault(line []byte) string {
 			return "control character in the text"
 		}
 		line = line[n:]
+	}
+	if dashed {
+		return "five dashes inside a line of text"
 	}
 	return ""
 }
