@@ -40,6 +40,9 @@ where there is no OpenSSL. All files stay in a folder for you to look into.`,
 		if e.dryRun {
 			return usagef(c, "a demo writes files: it has no dry run")
 		}
+		if err := checkDemoFile(file); err != nil {
+			return err
+		}
 		dir, err := demoDir(keep)
 		if err != nil {
 			return err
@@ -47,6 +50,25 @@ where there is no OpenSSL. All files stay in a folder for you to look into.`,
 		return e.runDemo(c.Context(), demo.Threshold, demo.Options{Dir: dir, File: file})
 	}
 	return describe(c, "dir, steps (title, details, seconds), verified_by")
+}
+
+// checkDemoFile looks at the file before a folder and a key are made for it.
+func checkDemoFile(file string) error {
+	switch file {
+	case "":
+		return nil
+	case "-":
+		return failf(ExitUsage, "name a file", "a demo reads its file several times, and standard input only once")
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return inputError(file, err)
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return failf(ExitError, "", "%s isn't a regular file", file)
+	}
+	return nil
 }
 
 // demoDir returns a folder with nothing in it.
