@@ -49,15 +49,38 @@ func (e *env) openInput(ctx context.Context, name string) (io.ReadCloser, error)
 		e.stdinUsed = true
 		return &ctxReader{ctx: ctx, r: e.stdin, name: stdinName}, nil
 	}
-	f, err := os.Open(name)
+	f, err := openFile(ctx, name)
 	if err != nil {
-		return nil, inputError(name, err)
+		return nil, err
 	}
 	if fi, err := f.Stat(); err == nil && fi.IsDir() {
 		f.Close()
 		return nil, fmt.Errorf("%s is a directory", name)
 	}
 	return &ctxReader{ctx: ctx, r: f, c: f, name: name}, nil
+}
+
+// openFile opens a file unless ctx ends before that: a named pipe isn't open
+// until somebody writes to it.
+func openFile(ctx context.Context, name string) (*os.File, error) {
+	type result struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		f, err := os.Open(name)
+		done <- result{f, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return nil, inputError(name, r.err)
+		}
+		return r.f, nil
+	case <-ctx.Done(): // the goroutine is left behind, as in Read
+		return nil, ctx.Err()
+	}
 }
 
 func inputName(name string) string {
