@@ -70,6 +70,9 @@ func (s *fileSet) add(path string, data []byte, mode fs.FileMode) error {
 		}
 	}
 	if path == "-" {
+		if err := s.e.checkStdout(path); err != nil {
+			return err
+		}
 		if _, ok := terminal(s.e.stdout); ok && !isText(data) {
 			return failf(ExitUsage, "name a file, or use a pipe", "won't print binary data on a terminal")
 		}
@@ -101,6 +104,26 @@ func (s *fileSet) add(path string, data []byte, mode fs.FileMode) error {
 		}
 	}
 	s.staged = append(s.staged, f)
+	return nil
+}
+
+// checkStdout refuses a file on standard output where the JSON object goes there.
+func (e *env) checkStdout(path string) error {
+	if path == "-" && e.json {
+		return failf(ExitUsage, "name a file with -o", "standard output is taken by --json")
+	}
+	return nil
+}
+
+// checkOut refuses an output that add would refuse, before somebody is asked a
+// question or something else is stored for it.
+func (e *env) checkOut(path string, force bool) error {
+	if path == "-" {
+		return e.checkStdout(path)
+	}
+	if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && !force {
+		return existsError(path)
+	}
 	return nil
 }
 

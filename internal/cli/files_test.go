@@ -5,12 +5,15 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func testEnv() (e *env, stdout, stderr *bytes.Buffer) {
@@ -214,6 +217,24 @@ func TestReadInput(t *testing.T) {
 		} else if strings.Contains(err.Error(), "\x00") {
 			t.Errorf("%s: %q", what, err)
 		}
+	}
+}
+
+// A pipe that nobody writes to doesn't hold up an interrupt.
+func TestReadPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	e, _, _ := testEnv()
+	if _, err := e.readInput(ctx, pipe, 9); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	// Let go of the reader that was left behind.
+	if w, err := os.OpenFile(pipe, os.O_WRONLY, 0); err == nil {
+		w.Close()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/undersign/undersign/thresholdrsa"
 )
@@ -55,6 +56,9 @@ var jwsEncoding = base64.RawURLEncoding.Strict()
 // second dot of the compact form. The header is made the same way each time: a
 // request and the JWS made from it agree.
 func jwsSigningInput(a jwsAlgorithm, kid string, payload []byte) (string, error) {
+	if !utf8.ValidString(kid) { // encoding/json would make another one of it
+		return "", failf(ExitUsage, "", "--kid %q isn't UTF-8", kid)
+	}
 	header := struct {
 		Alg string `json:"alg"`
 		Kid string `json:"kid,omitempty"`

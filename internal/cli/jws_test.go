@@ -20,6 +20,9 @@ func TestJWSSigningInput(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
+	if _, err := jwsSigningInput(jwsAlgorithm{thresholdrsa.PSS, crypto.SHA256}, "k\xff", nil); exitCode(err) != ExitUsage {
+		t.Errorf("a key ID that isn't UTF-8: %v", err)
+	}
 	j, err := parseJWS(want + ".AQID")
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,11 @@ func (e *env) print(v any, text func(w io.Writer)) error {
 		}
 	} else {
 		text(&buf)
+		if _, ok := terminal(e.stdout); ok { // names of files may come from others too
+			s := printable(buf.String())
+			buf.Reset()
+			buf.WriteString(s)
+		}
 	}
 	// All at once, so that what fails in the middle prints nothing.
 	bw := bufio.NewWriter(e.stdout)

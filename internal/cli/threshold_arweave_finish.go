@@ -34,8 +34,8 @@ signature and id are added. It is verified before it is written.`,
 					out = replaceExt(args[0], ".json", ".signed.json")
 				}
 			}
-			if out == "-" && e.json {
-				return usagef(c, "standard output is taken by --json: name a file with -o")
+			if err := e.checkStdout(out); err != nil {
+				return err
 			}
 			return e.finishTx(c.Context(), key, request, args, out, force)
 		},

@@ -47,8 +47,8 @@ transaction, and has 32 bytes (hash), or the 478 (max) of most wallets.`,
 				}
 				out = args[0] + ".req"
 			}
-			if out == "-" && e.json {
-				return usagef(c, "standard output is taken by --json: name a file with -o")
+			if err := e.checkStdout(out); err != nil {
+				return err
 			}
 			p, err := e.walletKey(ctx, key)
 			if err != nil {

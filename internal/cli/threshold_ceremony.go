@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -311,6 +312,16 @@ func outName(proposal string, who party, ext string) string {
 		name = fmt.Sprintf("holder-%d", who.Index)
 	}
 	return stem + "." + name + ext
+}
+
+// holds reports whether a file has this very content already.
+func holds(path string, data []byte) bool {
+	fi, err := os.Stat(path)
+	if err != nil || !fi.Mode().IsRegular() || fi.Size() != int64(len(data)) {
+		return false
+	}
+	old, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(old, data)
 }
 
 // exists reports whether something has the name of a file that is to be written.

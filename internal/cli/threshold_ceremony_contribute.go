@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,9 +77,8 @@ func (k *ceremony) contribute(ctx context.Context, f contributeFlags, proposal s
 	}
 	info := k.info(proposal, parent, r.proposal)
 	if !e.yes {
-		var text strings.Builder
-		info.write(&text)
-		e.notef("%s", strings.TrimSuffix(text.String(), "\n"))
+		e.clearProgress()
+		info.write(e.stderr) // with -q too: the question is about it
 		if err := e.confirm(ctx, fmt.Sprintf("Hand shares of this key to these %d receivers?", len(info.Receivers))); err != nil {
 			return err
 		}

@@ -189,7 +189,7 @@ type finishResult struct {
 
 // finished erases what the new share has made useless.
 func (k *ceremony) finished(f finishFlags, share *thresholdrsa.KeyShare) error {
-	erased, err := k.e.erase(leftovers(f.share), f.cardKey)
+	erased, err := k.e.erase(leftovers(f.share, f.cardKey), f.cardKey)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (k *ceremony) finished(f finishFlags, share *thresholdrsa.KeyShare) error {
 
 // leave erases the share of a holder that has none in the new epoch.
 func (k *ceremony) leave(f finishFlags, who party, p *thresholdrsa.PublicKey) error {
-	erased, err := k.e.erase(leftovers(f.share), f.share, f.cardKey)
+	erased, err := k.e.erase(leftovers(f.share, f.cardKey), f.share, f.cardKey)
 	if err != nil {
 		return err
 	}
@@ -220,21 +220,25 @@ func (k *ceremony) leave(f finishFlags, who party, p *thresholdrsa.PublicKey) er
 	})
 }
 
-// leftovers returns what processes that were killed while they replaced path
-// have left beside it: old shares, or new ones that were never put in place.
-func leftovers(path string) []string {
-	if final, err := filepath.EvalSymlinks(path); err == nil {
-		path = final
-	}
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, d := range entries {
-		rest, ok := strings.CutPrefix(d.Name(), "."+filepath.Base(path)+".undersign-")
-		if ok && (strings.HasPrefix(rest, "tmp-") || strings.HasPrefix(rest, "old-")) {
-			out = append(out, filepath.Join(filepath.Dir(path), d.Name()))
+// leftovers returns what processes that were killed while they replaced one of
+// paths have left beside it: old secrets, or new ones that were never put in place.
+func leftovers(paths ...string) (out []string) {
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		if final, err := filepath.EvalSymlinks(path); err == nil {
+			path = final
+		}
+		entries, err := os.ReadDir(filepath.Dir(path))
+		if err != nil {
+			continue
+		}
+		for _, d := range entries {
+			rest, ok := strings.CutPrefix(d.Name(), "."+filepath.Base(path)+".undersign-")
+			if ok && (strings.HasPrefix(rest, "tmp-") || strings.HasPrefix(rest, "old-")) {
+				out = append(out, filepath.Join(filepath.Dir(path), d.Name()))
+			}
 		}
 	}
 	return out

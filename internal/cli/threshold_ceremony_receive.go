@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 
 	"filippo.io/age"
 	"github.com/spf13/cobra"
@@ -414,18 +412,8 @@ func (e *env) newAnswer(path string, v keyfile.Object, force bool) (*answer, err
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{e: e, path: path, data: data, force: force}
-	if !exists(path) {
-		return a, nil
-	}
-	old, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, inputError(path, err)
-	}
-	if a.there = string(old) == string(data); !a.there && !force {
-		return nil, existsError(path)
-	}
-	return a, nil
+	there := holds(path, data)
+	return &answer{e: e, path: path, data: data, force: force, there: there}, e.checkOut(path, force || there)
 }
 
 func (a *answer) write() error {

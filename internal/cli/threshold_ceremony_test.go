@@ -411,7 +411,7 @@ func TestFinish(t *testing.T) {
 	s.exists("threshold.epoch2.pub", true)
 
 	// What a killed process left goes too; what only looks like it stays.
-	for _, name := range []string{".alice.share.undersign-old-ABC", ".alice.share.undersign-tmp-ABC", ".alice.share.bak", ".xalice.share.undersign-old-A"} {
+	for _, name := range []string{".alice.share.undersign-old-ABC", ".alice.share.undersign-tmp-ABC", ".alice.card.key.undersign-old-ABC", ".alice.share.bak", ".xalice.share.undersign-old-A"} {
 		os.WriteFile(name, []byte("x"), 0o600)
 	}
 	s.run(1, "finish certificate.txt --share alice.share -i alice.key --card-key bob.card.key", "bob.card.key")
@@ -423,6 +423,7 @@ func TestFinish(t *testing.T) {
 	s.exists("alice.card.key", false)
 	s.exists(".alice.share.undersign-old-ABC", false)
 	s.exists(".alice.share.undersign-tmp-ABC", false)
+	s.exists(".alice.card.key.undersign-old-ABC", false)
 	s.exists(".alice.share.bak", true)
 	s.exists(".xalice.share.undersign-old-A", true)
 	s.run(0, line, "epoch 2") // again
@@ -539,6 +540,7 @@ func TestContributeOnce(t *testing.T) {
 		t.Error("the contribution was replaced")
 	}
 	s.run(1, "contribute proposal.txt --share carol.share -i carol.key --yes", "holder 3 isn't among the contributors")
+	s.run(1, "contribute proposal.txt --share bob.share -i bob.key -o x -q", "card us1", "Hand shares of this key")
 }
 
 // TestCeremonyFiles gives wrong files in all places.
@@ -594,6 +596,9 @@ func TestCeremonyFiles(t *testing.T) {
 		{64, "card", "--share or --name"},
 		{1, "card --share alice.share -i alice.key", "exists already"},
 		{1, "verify alice.card --key threshold.pub", "alice.card: "},
+		{64, "propose --key threshold.pub --by 1,2 -o - --json alice.card bob.card carol.card", "taken by --json"},
+		{64, "receive proposal.txt proposal.*.contribution --share bob.share -i bob.key --card-key bob.card.key -o - --json", "taken by --json"},
+		{1, "receive proposal.txt proposal.*.contribution --share bob.share -i bob.key --card-key bob.card.key -o empty", "empty exists already"},
 	} {
 		s.run(tt.code, tt.line, tt.want)
 		s.exists("x", false)

@@ -104,8 +104,8 @@ func (e *env) certify(c *cobra.Command, f certFlags, p *thresholdrsa.PublicKey, 
 	if f.out != "" {
 		out = f.out
 	}
-	if out == "-" && e.json {
-		return usagef(c, "standard output is taken by --json: name a file with -o")
+	if err := e.checkOut(out, f.force); err != nil {
+		return err
 	}
 	res := describeUnsigned(u)
 	if _, ok := terminal(e.stdin); ok && !e.yes {

@@ -80,8 +80,8 @@ request. The signature is checked before the result is written.`,
 					out = replaceExt(args[0], ".tbs", ext)
 				}
 			}
-			if out == "-" && e.json {
-				return usagef(c, "standard output is taken by --json: name a file with -o")
+			if err := e.checkStdout(out); err != nil {
+				return err
 			}
 			shares, bad, err := e.readShareFiles(ctx, args[1:])
 			if err != nil {

@@ -165,8 +165,8 @@ func (e *env) combineShares(c *cobra.Command, f combineFlags, file string, files
 			out = strings.TrimSuffix(file, ".req") + ext
 		}
 	}
-	if out == "-" && e.json {
-		return usagef(c, "standard output is taken by --json: name a file with -o")
+	if err := e.checkStdout(out); err != nil {
+		return err
 	}
 	p, err := e.readPublicKey(ctx, f.key)
 	if err != nil {

@@ -4,10 +4,8 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -209,10 +207,8 @@ func (e *env) importForeign(c *cobra.Command, f dealerFlags, sf secretFlags, ff 
 
 // addUnlessSame stages a public file, unless it is there with this very content.
 func addUnlessSame(set *fileSet, path string, data []byte) error {
-	if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && fi.Size() == int64(len(data)) {
-		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
-			return nil
-		}
+	if holds(path, data) {
+		return nil
 	}
 	return set.add(path, data, publicFile)
 }

@@ -118,8 +118,8 @@ func (e *env) makeRequest(c *cobra.Command, f requestFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	if out == "-" && e.json {
-		return usagef(c, "standard output is taken by --json: name a file with -o")
+	if err := e.checkStdout(out); err != nil {
+		return err
 	}
 	if err := e.writeFile(out, data, publicFile, f.force); err != nil {
 		return err

@@ -113,8 +113,8 @@ func (e *env) signRequest(c *cobra.Command, f signFlags, file string) error {
 			out = file + "." + share.Name()
 		}
 	}
-	if out == "-" && e.json {
-		return usagef(c, "standard output is taken by --json: name a file with -o")
+	if err := e.checkOut(out, f.force); err != nil {
+		return err
 	}
 
 	fingerprint := keyfile.Fingerprint(p)

@@ -286,7 +286,11 @@ func (e *env) readRSAKey(ctx context.Context, file string) (pub *rsa.PublicKey, 
 	case block == nil, strings.HasPrefix(block.Type, "UNDERSIGN "):
 		p, err := keyfile.ParseAs[*thresholdrsa.PublicKey](data)
 		if err != nil {
-			return nil, "", fileError(file, err)
+			err = fileError(file, err)
+			if block == nil && hintOf(err) == "" {
+				err = withHint(err, "the key is a threshold public key, an RSA public key or a certificate, in PEM")
+			}
+			return nil, "", err
 		}
 		return p.RSA(), keyfile.Fingerprint(p), nil
 	case strings.HasSuffix(block.Type, "PRIVATE KEY"):
