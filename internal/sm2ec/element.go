@@ -130,58 +130,31 @@ func (z *Element) halve(x *Element) {
 // Neg sets z = -x.
 func (z *Element) Neg(x *Element) { z.Sub(&Element{}, x) }
 
-// ones31 returns x^(2³⁰-1) and x^(2³¹-1).
-func ones31(x *Element) (x30, x31 Element) {
+// Sqrt sets z to a square root of x and reports true, or leaves z alone and
+// reports false if there is none. It takes 254 squarings and 13 products.
+func (z *Element) Sqrt(x *Element) bool {
 	step := func(y *Element, n int, f *Element) (z Element) {
 		z = *y
 		z.sqrN(n)
 		z.Mul(&z, f)
 		return z
 	}
+	// The exponents 2ᵏ-1.
 	x2 := step(x, 1, x)
 	x3 := step(&x2, 1, x)
 	x6 := step(&x3, 3, &x3)
 	x12 := step(&x6, 6, &x6)
 	x24 := step(&x12, 12, &x12)
-	x30 = step(&x24, 6, &x6)
-	x31 = step(&x30, 1, x)
-	return x30, x31
-}
-
-// head returns x to the power of the 160 highest bits of p+1, which are 31 ones,
-// a zero and 128 ones, and x^(2³²-1). Both exponents below begin with it.
-func head(x, x31 *Element) (z, x32 Element) {
-	z.Sqr(x31)
-	x32.Mul(&z, x)
+	x30 := step(&x24, 6, &x6)
+	x31 := step(&x30, 1, x)
+	// (p+1)/4: 31 ones, a zero, 128 ones, 31 zeros, a one, 62 zeros.
+	var t, x32 Element
+	t.Sqr(&x31)
+	x32.Mul(&t, x)
 	for range 4 {
-		z.sqrN(32)
-		z.Mul(&z, &x32)
+		t = step(&t, 32, &x32)
 	}
-	return z, x32
-}
-
-// Inv sets z = 1/x, and 0 if x = 0.
-func (z *Element) Inv(x *Element) {
-	// p - 2: the head, 32 zeros, 62 ones, 01.
-	y := *x
-	x30, x31 := ones31(&y)
-	t, x32 := head(&y, &x31)
-	t.sqrN(62)
-	t.Mul(&t, &x30)
-	t.sqrN(32)
-	t.Mul(&t, &x32)
-	t.sqrN(2)
-	z.Mul(&t, &y)
-}
-
-// Sqrt sets z to a square root of x and reports true, or leaves z alone and
-// reports false if there is none.
-func (z *Element) Sqrt(x *Element) bool {
-	// (p+1)/4: the head, 31 zeros, a one, 62 zeros.
-	_, x31 := ones31(x)
-	t, _ := head(x, &x31)
-	t.sqrN(32)
-	t.Mul(&t, x)
+	t = step(&t, 32, x)
 	t.sqrN(62)
 	var s Element
 	s.Sqr(&t)

@@ -97,6 +97,39 @@ func TestElementBytes(t *testing.T) {
 	}
 }
 
+func TestInv(t *testing.T) {
+	r := newRand(t)
+	check := func(x *Element) {
+		t.Helper()
+		var z Element
+		z.Inv(x)
+		if !z.belowP() {
+			t.Fatalf("the inverse of %x isn't reduced: %x", x, z)
+		}
+		if z.Mul(&z, x); z != feOne && !x.IsZero() {
+			t.Fatalf("%x times its inverse is %x", x, z)
+		}
+	}
+	for _, x := range randElements(r, 3000) {
+		check(&x)
+	}
+	// Few bits, many bits, and powers of two, as they lie in memory.
+	for i := range 256 {
+		var x, y Element
+		x[i/64] = 1 << (i % 64)
+		y.Neg(&x)
+		for range 3 {
+			for _, e := range []*Element{&x, &y} {
+				if e.belowP() {
+					check(e)
+				}
+			}
+			x[0]++
+			y.Sub(&y, &Element{1})
+		}
+	}
+}
+
 func TestInvBatch(t *testing.T) { onTiers(t, testInvBatch) }
 
 func testInvBatch(t *testing.T) {
@@ -142,6 +175,11 @@ func FuzzElement(f *testing.F) {
 			checkElement(t, "add", &z, new(big.Int).Add(bx, by), bx, by)
 			z.Sub(&x, &y)
 			checkElement(t, "sub", &z, new(big.Int).Sub(bx, by), bx, by)
+			if z.Inv(&x); bx.Sign() != 0 {
+				checkElement(t, name+" inv", &z, new(big.Int).ModInverse(bx, bigP), bx)
+			} else if !z.IsZero() {
+				t.Fatal("the inverse of zero isn't zero")
+			}
 			restore()
 		}
 	})
