@@ -5,6 +5,7 @@ package thresholdrsa
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"math/big"
 	"slices"
@@ -12,11 +13,13 @@ import (
 	"testing"
 )
 
-// spoil makes a share of the right form whose value is wrong.
+// spoil makes a share of the right form whose value is wrong. Wrong values have
+// nothing to do with each other: if two holders only halve theirs, 2^(lambda_1 +
+// lambda_2) can be 1, and the signature is right all the same.
 func spoil(s *SignatureShare) *SignatureShare {
 	s = clone(s)
-	x := new(big.Int).SetBytes(s.x)
-	x.Rsh(x, 1).FillBytes(s.x)
+	h := sha256.Sum256(s.x)
+	copy(s.x[len(s.x)-len(h):], h[:])
 	return s
 }
 
