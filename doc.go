@@ -11,6 +11,10 @@
 // OpenSSL, crypto/rsa and every other verifier accepts; a [crypto.Signer] made
 // by it plugs into crypto/x509, crypto/tls and JWS libraries.
 //
+// Package sm2 verifies SM2 signatures in batches, many times faster than one by
+// one, and says for each whether it is valid. Keys and signatures are those of
+// github.com/emmansun/gmsm.
+//
 // Package keyfile reads and writes the files of every capability: strict PEM
 // for public objects, and the same PEM inside an age file for secrets.
 //

@@ -22,10 +22,10 @@
 //
 // Signatures of keys that recur are verified exactly, by sums of table entries in
 // affine coordinates whose inversions are shared. Those of many different keys
-// are verified together by one random linear combination, with weights of 128
-// bits that are drawn when everything else is fixed, so that a bad signature
-// gets through with a probability of at most 2⁻¹²⁸; what doesn't pass is confirmed
-// one by one. That needs the sign of y(R), which a standard signature doesn't
+// are verified together by random linear combinations, with weights of 128
+// bits that are drawn when everything else is fixed, so that each passes in spite of
+// a bad signature with a probability of at most 2⁻¹²⁸; what doesn't pass is
+// searched by combinations of fewer, and confirmed one by one. That needs the sign of y(R), which a standard signature doesn't
 // hold: it comes as a [Hint], or is recovered for a dozen signatures at a time. A
 // wrong hint costs time, and changes no verdict. The planner picks what is
 // fastest, and for a single signature that is to verify it singly.

@@ -78,12 +78,23 @@ func hintOf(h sm2ec.Hint) Hint {
 // FindHint verifies a signature in DER of a digest, and returns its hint, HintEven or
 // HintOdd, to be stored beside it.
 func FindHint(pub *ecdsa.PublicKey, digest, sig []byte) (Hint, error) {
-	var b Batch
-	if digest == nil {
-		digest = []byte{}
-	}
-	if bad := b.add(&Item{PublicKey: pub, Digest: digest, Signature: sig, Encoding: DER}); bad != 0 {
+	return findHint(pub, digest, sig, nil)
+}
+
+// findHint is FindHint, with tables from a cache if there is one.
+func findHint(pub *ecdsa.PublicKey, digest, sig []byte, cache *Cache) (Hint, error) {
+	b := Batch{opts: Options{Cache: cache, Encoding: DER, Workers: 1}}
+	b.AddDigest(pub, digest, sig)
+	if bad := b.index[0].bad; bad != 0 {
 		return NoHint, fmt.Errorf("%w: %v", ErrSignature, bad)
+	}
+	if cache != nil {
+		if b.Verify() != nil {
+			return NoHint, ErrSignature
+		}
+		if h := b.Hint(0); h != NoHint {
+			return h, nil
+		}
 	}
 	h, ok := sm2ec.FindHint(&b.items[0])
 	if !ok {

@@ -24,6 +24,10 @@ const maxTries = 128
 // away d. Here, no code but gmsm's sees a secret, every try has its own nonce,
 // and what is thrown away, or how often, depends on nothing but nonces that
 // aren't used. The result is distributed as if k had been drawn among those with an even y.
+//
+// Most of the time goes into finding y(R) from public values, and all in all it is about
+// eight times that of gmsm's signature. With a cache in the options the key has a
+// table before long, and it is about four times.
 func SignHinted(priv *sm2.PrivateKey, msg []byte, opts *Options) ([]byte, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -46,7 +50,7 @@ func SignHinted(priv *sm2.PrivateKey, msg []byte, opts *Options) ([]byte, error)
 		}
 		// This also catches a public key that isn't that of the private one, and
 		// a computation that went wrong.
-		hint, err := FindHint(&priv.PublicKey, digest, sig)
+		hint, err := findHint(&priv.PublicKey, digest, sig, opts.Cache)
 		if err != nil {
 			return nil, errors.New("sm2: the signature that was made isn't valid by the public key")
 		}

@@ -16,12 +16,17 @@ import (
 func TestSignHinted(t *testing.T) {
 	s := newSource(t)
 	msg := []byte("message")
-	for i := range 24 {
-		priv := s.key()
+	keys := s.keys(10)
+	cache := NewCache(1 << 20)
+	for i := range 80 {
+		priv := keys[min(i, len(keys)-1)]
 		pub := &priv.PublicKey
-		id := []byte{byte('a' + i)}
+		id := []byte{byte(' ' + i)}
 		enc := Encoding(i % 5)
 		opts := &Options{Encoding: enc, UID: NewUID(id)}
+		if i%2 == 0 {
+			opts.Cache = cache
+		}
 		sig, err := SignHinted(priv, msg, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -39,6 +44,9 @@ func TestSignHinted(t *testing.T) {
 		if h, err := FindHint(pub, digest, der); err != nil || h != HintEven {
 			t.Errorf("%v, %v", h, err)
 		}
+	}
+	if cache.Len() == 0 {
+		t.Error("no table in the cache")
 	}
 	// The defaults.
 	priv := s.key()
