@@ -16,5 +16,9 @@
 // signatures by affine formulas with shared inversions, and flags the items in
 // which those formulas don't hold.
 //
+// [Verify] is for batches: it chooses between tables, a sum of all with random
+// weights, and single verification, by what they cost. What the sum refuses is
+// verified singly.
+//
 // Which code does it is a tier, chosen at start by the processor: see [Tiers].
 package sm2ec

@@ -130,7 +130,8 @@ func TestVerifyPlaces(t *testing.T) {
 	}
 }
 
-// The same signature many times over, and its mirror images.
+// The same signature many times over, and its mirror images, and then the same
+// point in many signatures.
 func TestVerifyEqual(t *testing.T) {
 	r := newRand(t)
 	good := signed(randInt(r), randInt(r), randInt(r))
@@ -141,6 +142,14 @@ func TestVerifyEqual(t *testing.T) {
 			it.P.Neg(&it.P)
 		}
 		items = append(items, it)
+	}
+	// The same point, and the opposite one, under different keys.
+	q := randPoint(r)
+	for i := range 40 {
+		items = append(items, withPoint(r, &q))
+		if i%3 == 0 {
+			q.Neg(&q)
+		}
 	}
 	js := judgeAll(t, items)
 	for _, path := range forced {
@@ -226,7 +235,7 @@ func TestVerifyCache(t *testing.T) {
 	}
 }
 
-// wrongHints is a batch of good items of different signers, k of them with a wrong hint.
+// goodItems returns n valid items without hints, and their hints.
 func goodItems(t testing.TB, r *rand.Rand, n, signers int) []judged {
 	var items []Item
 	for len(items) < n {
