@@ -48,7 +48,7 @@ func choose(rng *rand.Rand, n, k int) []int {
 func TestRandomChains(t *testing.T) {
 	small(t)
 	rng := randomSource(t)
-	for range rounds(2, 20) {
+	for range rounds(2, 60) {
 		name := []string{"small-a", "small-b", "plain-1023"}[rng.IntN(3)]
 		l := 2 + rng.IntN(6)
 		k := 2 + rng.IntN(l-1)
@@ -154,7 +154,7 @@ func TestRandomDamage(t *testing.T) {
 	r := request(t, p, "damage")
 	good := signAll(t, r, shares)
 	foreign := signAll(t, request(t, p, "another"), shares)
-	for range rounds(150, 3000) {
+	for range rounds(150, 5000) {
 		var all []*SignatureShare
 		honest := map[int]bool{}
 		for n := 3 + rng.IntN(6); n > 0; n-- {
