@@ -275,6 +275,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"another's", key, func(t *Transaction) { t.Owner = slices.Repeat([]byte{0xff}, keySize) }, "another wallet"},
 		{"signed", key, func(t *Transaction) { t.Signature = make([]byte, keySize) }, "signed already"},
 		{"has an id", key, func(t *Transaction) { t.ID = make([]byte, hashSize) }, "signed already"},
+		{"an amount for nobody", key, func(t *Transaction) { t.Target = nil }, "no target"},
 		{"root without data", key, func(t *Transaction) { t.DataRoot = make([]byte, hashSize) }, "contradict"},
 		{"size without root", key, func(t *Transaction) { t.DataSize = "1" }, "contradict"},
 		{"data without size", key, func(t *Transaction) { t.Data = []byte("x") }, "0, but there are 1 bytes"},

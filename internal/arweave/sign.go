@@ -60,7 +60,7 @@ func (t *Transaction) Key() (*rsa.PublicKey, error) {
 }
 
 // Prepare readies a transaction of format 2 for signing with pub: it sets the
-// owner, which must not be somebody else, and checks the data.
+// owner, which must not be somebody else, and checks the target and the data.
 func (t *Transaction) Prepare(pub *rsa.PublicKey) error {
 	if err := CheckKey(pub); err != nil {
 		return err
@@ -74,6 +74,9 @@ func (t *Transaction) Prepare(pub *rsa.PublicKey) error {
 	}
 	if len(t.Signature) > 0 || len(t.ID) > 0 {
 		return errors.New("arweave: the transaction is signed already")
+	}
+	if len(t.Target) == 0 && t.Quantity != "0" {
+		return errors.New("arweave: an amount for nobody: there is a quantity and no target")
 	}
 	t.Owner = owner
 	return t.CheckData()
