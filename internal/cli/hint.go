@@ -106,9 +106,7 @@ func (e *env) printError(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.json {
-		enc := json.NewEncoder(e.stderr)
-		enc.SetEscapeHTML(false)
-		enc.Encode(struct {
+		e.encodeError(struct {
 			Error string `json:"error"`
 			Hint  string `json:"hint,omitempty"`
 			Exit  int    `json:"exit"`
@@ -121,6 +119,13 @@ func (e *env) printError(err error) {
 	}
 }
 
+// encodeError prints an object on standard error, on a line of its own.
+func (e *env) encodeError(v any) {
+	enc := json.NewEncoder(e.stderr)
+	enc.SetEscapeHTML(false)
+	enc.Encode(v)
+}
+
 // notef tells the user something that isn't the result; -q and --json silence it.
 func (e *env) notef(format string, args ...any) {
 	if e.quiet || e.json {
@@ -130,8 +135,18 @@ func (e *env) notef(format string, args ...any) {
 }
 
 // warnf tells the user something that mustn't be missed; nothing silences it.
+// With --json it is an object, so that standard error can be read line by line.
 func (e *env) warnf(format string, args ...any) {
-	e.say("warning: " + fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	if e.json {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.encodeError(struct {
+			Warning string `json:"warning"`
+		}{text})
+		return
+	}
+	e.say("warning: " + text)
 }
 
 func (e *env) say(s string) {

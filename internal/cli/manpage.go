@@ -54,7 +54,7 @@ func manText(c *cobra.Command) []byte {
 	}
 	d := docOf(c)
 	if d.json != "" {
-		fmt.Fprintf(&b, ".SH JSON\nWith \\-\\-json the result is one object on standard output, with the fields %s.\n", roff(d.json))
+		fmt.Fprintf(&b, ".SH JSON\nWith \\-\\-json the result is one object on standard output, with the fields %s.\nErrors and warnings are objects on standard error, one a line.\n", roff(d.json))
 	}
 	if len(d.exit) > 0 {
 		fmt.Fprintf(&b, ".SH EXIT STATUS\n")

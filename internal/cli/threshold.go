@@ -128,8 +128,11 @@ func thresholdError(err error) error {
 		return &Error{Err: err, Code: ExitInvalid}
 	case errors.As(err, &key):
 		hint := "\"undersign inspect FILE\" shows which key a file belongs to"
-		if key.GotEpoch < key.WantEpoch {
+		switch {
+		case key.GotEpoch < key.WantEpoch:
 			hint = "the key has new shares since then: make it anew with the current public key"
+		case key.GotEpoch > key.WantEpoch:
+			hint = "if that is the same key, the newer share or public key of its last ceremony is needed"
 		}
 		return &Error{Err: err, Hint: hint}
 	case errors.As(err, &secret):

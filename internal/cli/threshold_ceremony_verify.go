@@ -89,6 +89,6 @@ func (k *ceremony) verifyChain(ctx context.Context, f verifyChainFlags, args []s
 	}
 	holders := holdersAt(p, all)
 	return e.print(result{f.out, p.Epoch(), keyfile.Fingerprint(p), p.Threshold(), holders, len(args)}, func(w io.Writer) {
-		fmt.Fprintf(w, "epoch %d of the key is %s: %d of %s\n", p.Epoch(), keyfile.Fingerprint(p), p.Threshold(), printable(joinParties(holders)))
+		fmt.Fprintf(w, "epoch %d of the key is %s: any %d sign of %s\n", p.Epoch(), keyfile.Fingerprint(p), p.Threshold(), printable(joinParties(holders)))
 	})
 }

@@ -110,6 +110,9 @@ func (d *dealer) paths() []string {
 }
 
 func (d *dealer) makeDir() error {
+	if d.flags.out == "-" {
+		return failf(ExitUsage, "name a directory with -o", "a dealing is several files, and can't go to standard output")
+	}
 	if d.e.dryRun {
 		return nil
 	}
