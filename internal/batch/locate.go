@@ -7,9 +7,8 @@
 // is zero if all items are good, and non-zero but for a negligible probability
 // if one is bad. If the sum isn't zero, [Locate] bisects: it evaluates the
 // left half of a range, and has the right one by subtraction from the sum of
-// both (Law and Matt, Finding Invalid Signatures in Pairing-Based Batches,
-// 2007, section 4, call it quick binary search). Small ranges are confirmed
-// item by item. Bisecting costs more than it saves when many items are bad, so
+// both (binary quick search in Law and Matt, Finding Invalid Signatures in
+// Pairing-Based Batches, 2007). Small ranges are confirmed item by item. Bisecting costs more than it saves when many items are bad, so
 // what it may spend is bounded beforehand: a batch made to fail costs its
 // verifier little more than no batching.
 //

@@ -128,7 +128,7 @@ func (d *digitizer) digit(x *[5]uint64, j int) int {
 const halfBits = 127
 
 // pippenger puts the points of each window of digits into a bucket for each
-// digit (Pippenger 1976; Bernstein, Doumen, Lange, Oosterwijk 2012, section 4).
+// digit (Pippenger 1976; Bernstein, Doumen, Lange, Oosterwijk 2012).
 // Buckets are added up by affine formulas, many together.
 func pippenger(terms []multiple, workers int) Jacobian {
 	// Long multipliers first.

@@ -32,8 +32,8 @@ const weightDomain = "undersign sm2ec batch weights, version 1"
 // drawWeights returns the weights of a batch in which everything is chosen: the
 // items with their hints, and the points that they were lifted to. Defects that
 // aren't all zero have a sum of zero for at most one of 2¹²⁸ values of a weight,
-// whatever the others are (Bellare, Garay, Rabin 1998, section 3), provided that
-// nobody knew the weights when the batch was made.
+// whatever the others are (the small exponents test of Bellare, Garay, Rabin 1998),
+// provided that nobody knew the weights when the batch was made.
 //
 // The seed alone would do that, if it is random and used once. All that was
 // chosen is hashed with it, so that a seed that is used again, or known to others,
