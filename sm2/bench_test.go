@@ -133,6 +133,42 @@ func BenchmarkAdversarial(b *testing.B) {
 	}
 }
 
+// BenchmarkThrashing verifies signatures of keys that recur, and are too many for the cache
+// to keep their tables until they come again: by turns, in batches of 64.
+func BenchmarkThrashing(b *testing.B) {
+	s := newSource(b)
+	for _, keys := range []int{64, 256, 1024} {
+		for _, budget := range []int64{64 << 10, 1 << 20} {
+			b.Run(fmt.Sprintf("keys=%d/budget=%dk", keys, budget>>10), func(b *testing.B) {
+				l := s.loadOf(keys, keys)
+				batch := NewBatch(&Options{Workers: 1, Cache: NewCache(budget)})
+				var ours time.Duration
+				gmsm := time.Hour
+				n := 0
+				for b.Loop() {
+					for range 2048 / 64 { // all keys at least twice
+						start := processorTime()
+						batch.Reset()
+						for range 64 {
+							k := n % keys
+							batch.Add(&l.pubs[k].PublicKey, l.msgs[k], l.sigs[k])
+							n++
+						}
+						batch.Verify()
+						ours += processorTime() - start
+					}
+					gmsm = min(gmsm, l.gmsm(n, 64))
+				}
+				one := float64(ours.Nanoseconds()) / float64(n)
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(one/1000, "µs/sig")
+				b.ReportMetric(float64(gmsm.Nanoseconds())/1000, "µs/gmsm")
+				b.ReportMetric(float64(gmsm.Nanoseconds())/one, "x")
+			})
+		}
+	}
+}
+
 // measure verifies the load again and again, with a new cache for each batch if
 // that is wanted.
 func (l *load) measure(b *testing.B, hinted, cold bool) {
