@@ -57,8 +57,9 @@ var packages = map[string]int{
 
 	"internal/sm2paper": schemes,
 
-	"internal/x509ca": files,
-	"keyfile":         files,
+	"internal/sm2stream": files,
+	"internal/x509ca":    files,
+	"keyfile":            files,
 
 	"internal/party":     parties,
 	"internal/policy":    parties,
