@@ -104,6 +104,9 @@ func (e *env) issueCert(c *cobra.Command, f certIssueFlags) error {
 		if missing := without(asked.Strings(), prof.Names.Strings()); len(missing) > 0 {
 			e.warnf("names in %s that are not copied: %s (see --copy-sans)", inputName(f.csr), strings.Join(missing, ", "))
 		}
+		if err != nil {
+			e.warnf("%s: %v; none is copied", inputName(f.csr), err)
+		}
 	case err != nil:
 		return fileError(f.csr, err)
 	default:
