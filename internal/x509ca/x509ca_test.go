@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -529,6 +530,10 @@ func FuzzParse(f *testing.F) {
 		}
 		if string(u.TBS()) != string(tbs) || (u.Certificate() == nil) == (u.Request() == nil) {
 			t.Fatal("parsed as something else")
+		}
+		u.Names()
+		if slices.Contains(u.OtherAttributes(), "(malformed)") {
+			t.Fatal("attributes that crypto/x509 takes and OtherAttributes doesn't")
 		}
 		if _, err := u.Assemble(placeholder, make([]byte, 256)); err == nil {
 			t.Fatal("a signature of zeros is accepted")
