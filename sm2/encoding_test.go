@@ -236,6 +236,7 @@ func TestPublicKeyForms(t *testing.T) {
 		"SPKI, cut":          spki[:90],
 		"SPKI, other curve":  nist,
 		"SPKI, SM2 on P-256": append(slices.Clone(spki[:27]), nist[27:]...),
+		"SPKI, Ed25519":      append(unhex(t, "302a300506032b6570032100"), x...),
 		"a text":             []byte("-----BEGIN PUBLIC KEY-----"),
 	} {
 		if _, err := ParsePublicKey(b); !errors.Is(err, ErrKey) {
