@@ -175,12 +175,10 @@ func TestKnownAnswerModular(t *testing.T) {
 		t.Error(err)
 	}
 	sigs := proofs(t, shares, 31337)
-	var xs []*big.Int
 	for i, want := range []int64{1233060, 1155281, 5713, 532542, 1478175, 1083293} {
 		if n := d.key.n.Int64(); want > n/2 {
 			want = n - want
 		}
-		xs = append(xs, big.NewInt(want))
 		eqInts(t, "x_i", []*big.Int{new(big.Int).SetBytes(sigs[i].x)}, want)
 	}
 	combineAll(t, d.key, sigs, 31337, 1072360)
