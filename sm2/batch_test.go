@@ -123,6 +123,24 @@ func TestReasons(t *testing.T) {
 			break
 		}
 	}
+	// r - e so small that it may be less n.
+	for j, seen := int64(0), [2]bool{}; !seen[0] || !seen[1]; j++ {
+		x := big.NewInt(j)
+		if _, ok := lift(x); ok {
+			continue
+		}
+		reason, k := ReasonNoPoint, 0
+		if _, ok := lift(new(big.Int).Add(x, bigN)); ok {
+			reason, k = ReasonEquation, 1
+		}
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		e := s.scalar()
+		items = append(items, Item{PublicKey: &priv.PublicKey, Digest: b32(e), Signature: derOf(add(e, x), s.scalar())})
+		want = append(want, reason)
+	}
 	everyWay(t, func(t *testing.T, path sm2ec.Path) {
 		b := NewBatch(nil)
 		b.force = path
@@ -245,6 +263,9 @@ func TestMessages(t *testing.T) {
 	if err := b.Verify(); err != nil || b.Len() != 0 {
 		t.Errorf("after Reset: %v, %d items", err, b.Len())
 	}
+	if len(b.keys)+len(b.zs)+len(b.byXY)+len(b.byKey)+len(b.items)+len(b.texts) > 0 {
+		t.Error("Reset leaves things behind")
+	}
 	b.Add(pub, nil, sig)
 	if err := b.Verify(); err != nil {
 		t.Error(err)
@@ -299,6 +320,21 @@ func TestHints(t *testing.T) {
 			}
 		}
 	})
+	// Right hints of all kinds need no confirmation, and wrong ones do.
+	for _, wrong := range []bool{false, true} {
+		b := NewBatch(nil)
+		b.force = sm2ec.Joint
+		for i, it := range items[:40] {
+			it.Hint = want[i][i%2]
+			if wrong && i == 17 {
+				it.Hint = HintLow + HintHigh - it.Hint
+			}
+			b.AddItem(it)
+		}
+		if err := b.Verify(); err != nil || (b.Stats().Confirmed > 0) != wrong {
+			t.Errorf("wrong hints %v: %v, %+v", wrong, err, b.Stats())
+		}
+	}
 	if _, err := FindHint(items[0].PublicKey, items[1].Digest, items[0].Signature); !errors.Is(err, ErrSignature) {
 		t.Errorf("hint of an invalid signature: %v", err)
 	}
