@@ -36,13 +36,14 @@ func (e *ShareError) Error() string {
 // Unwrap returns ErrShare.
 func (e *ShareError) Unwrap() error { return ErrShare }
 
-// A QuorumError says how many good shares of different holders there were.
+// A QuorumError says how many there were of the good shares, or in a ceremony of the
+// acknowledgements, of different holders.
 type QuorumError struct {
 	Have, Need int
 }
 
 func (e *QuorumError) Error() string {
-	return fmt.Sprintf("thresholdrsa: quorum not reached: %d good shares of %d needed", e.Have, e.Need)
+	return fmt.Sprintf("thresholdrsa: quorum not reached: there are %d of the %d needed", e.Have, e.Need)
 }
 
 // Unwrap returns ErrQuorum.

@@ -92,7 +92,7 @@ func ExampleDeal() {
 	// Output:
 	// bad shares: 0
 	// verified by crypto/rsa: true
-	// thresholdrsa: quorum not reached: 1 good shares of 2 needed
+	// thresholdrsa: quorum not reached: there are 1 of the 2 needed
 	// bob
 }
 

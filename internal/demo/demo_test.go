@@ -25,7 +25,7 @@ func TestThreshold(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	want := []string{"quorum not reached: 2 good shares of 3 needed", "dave is named", "Verified OK", ": OK"}
+	want := []string{"quorum not reached: there are 2 of the 3 needed", "dave is named", "Verified OK", ": OK"}
 	for _, w := range want {
 		if !strings.Contains(out.String(), w) {
 			t.Errorf("the output lacks %q:\n%s", w, &out)
