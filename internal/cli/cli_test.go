@@ -42,7 +42,8 @@ func TestMain(m *testing.M) {
 //
 //	status N PROGRAM [ARGS]...    run PROGRAM and demand exit status N
 //
-// and those of fixture_test.go: dealt, agekey, foreign and tamper.
+// those of fixture_test.go: dealt, agekey, foreign and tamper; and those of
+// sm2_test.go: samelines.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -59,6 +60,8 @@ func TestScripts(t *testing.T) {
 			"agekey":  cmdAgeKey,
 			"foreign": cmdForeign,
 			"tamper":  cmdTamper,
+
+			"samelines": cmdSameLines,
 		},
 	})
 }

@@ -67,6 +67,16 @@ func (p *progress) done() {
 	p.e.clearProgress()
 }
 
+// hide removes the line until the next update, to make room for other output.
+func (p *progress) hide() {
+	if p == nil {
+		return
+	}
+	p.e.mu.Lock()
+	defer p.e.mu.Unlock()
+	p.clear()
+}
+
 // clear removes the line from the screen. The caller holds e.mu.
 func (p *progress) clear() {
 	if p != nil && p.shown {

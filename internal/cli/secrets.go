@@ -188,20 +188,10 @@ func nonNil(r age.Recipient) []age.Recipient {
 	return []age.Recipient{r}
 }
 
-// openPlaintext reads a secret that isn't encrypted, if the user said so and
-// nobody else can read it.
+// openPlaintext reads a secret that isn't encrypted, if that is allowed.
 func openPlaintext[T keyfile.Object](o *opener, path string, data []byte) (secret T, err error) {
-	if !o.flags.plaintext {
-		return secret, failf(ExitError, "use --insecure-plaintext if that is meant to be", "%s holds a secret that isn't encrypted", inputName(path))
-	}
-	if path != "-" && runtime.GOOS != "windows" { // where modes say nothing
-		fi, err := os.Stat(path)
-		if err != nil {
-			return secret, inputError(path, err)
-		}
-		if fi.Mode().IsRegular() && fi.Mode().Perm()&0o077 != 0 {
-			return secret, failf(ExitError, "chmod 600 "+path, "%s isn't encrypted, and others may read it (mode %04o)", path, fi.Mode().Perm())
-		}
+	if err := o.allowPlaintext(path); err != nil {
+		return secret, err
 	}
 	v, err := keyfile.ParseInsecurePlaintext(data)
 	if err != nil {
@@ -212,6 +202,25 @@ func openPlaintext[T keyfile.Object](o *opener, path string, data []byte) (secre
 		return secret, fileError(path, &keyfile.TypeError{Want: keyfile.Type(secret), Got: keyfile.Type(v)})
 	}
 	return secret, nil
+}
+
+// allowPlaintext refuses a secret file that isn't encrypted, unless the user said
+// so and nobody else can read it.
+func (o *opener) allowPlaintext(path string) error {
+	if !o.flags.plaintext {
+		return failf(ExitError, "use --insecure-plaintext if that is meant to be", "%s holds a secret that isn't encrypted", inputName(path))
+	}
+	if path == "-" || runtime.GOOS == "windows" { // where modes say nothing
+		return nil
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		return inputError(path, err)
+	}
+	if fi.Mode().IsRegular() && fi.Mode().Perm()&0o077 != 0 {
+		return failf(ExitError, "chmod 600 "+path, "%s isn't encrypted, and others may read it (mode %04o)", path, fi.Mode().Perm())
+	}
+	return nil
 }
 
 // openError says what can be done about a file that doesn't open.

@@ -77,7 +77,8 @@ const maxRecurring = 65536
 // seed means.
 const genBlock = 1024
 
-func (o *GenerateOptions) check() error {
+// Check returns an error if Generate would not accept the options.
+func (o *GenerateOptions) Check() error {
 	switch {
 	case o.Records < 0 || o.Bad < 0 || o.Bad > o.Records:
 		return fmt.Errorf("sm2stream: %d bad records of %d", o.Bad, o.Records)
@@ -122,7 +123,7 @@ func Generate(ctx context.Context, w io.Writer, opts *GenerateOptions, made func
 			o.Kinds = allKinds[:len(allKinds)-1]
 		}
 	}
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return err
 	}
 	g, err := newGenerator(&o)

@@ -262,7 +262,7 @@ func newWorker(opts *Options, f *file, cache *sm2.Cache) *worker {
 	w := &worker{f: f, parser: newParser(opts, f.header)}
 	w.batch = sm2.NewBatch(&sm2.Options{UID: f.header.uid(opts.UID), Cache: cache, Workers: 1})
 	if opts.Sample > 0 {
-		w.sample = max(64, opts.Sample/8)
+		w.sample = max(64, opts.Sample/4)
 	}
 	return w
 }
