@@ -86,7 +86,7 @@ func usageError(c *cobra.Command, err error) error {
 type sm2BatchResult struct {
 	File string `json:"file"`
 	*sm2stream.Summary
-	BadItems []sm2stream.Bad `json:"bad_items,omitempty"`
+	BadItems []sm2stream.Bad `json:"bad_items,omitzero"`
 }
 
 func (e *env) sm2Batch(c *cobra.Command, f sm2BatchFlags, file string) error {
