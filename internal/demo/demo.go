@@ -22,6 +22,9 @@ type Options struct {
 	Dir string
 	// File is a file to sign; empty for one that the demo brings.
 	File string
+	// Records is how many signatures there are where that is to be chosen; 0 is the
+	// usual number.
+	Records int
 	// Out gets a line or more a step, for a person.
 	Out io.Writer
 }
