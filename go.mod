@@ -1,6 +1,6 @@
 module github.com/undersign/undersign
 
-go 1.26.0
+go 1.26.8
 
 require (
 	filippo.io/age v1.3.2
@@ -15,7 +15,10 @@ require (
 
 require (
 	filippo.io/hpke v0.4.0 // indirect
+	github.com/bits-and-blooms/bitset v1.25.0 // indirect
+	github.com/cloudflare/circl v1.6.5 // indirect
+	github.com/consensys/gnark-crypto v0.22.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	golang.org/x/crypto v0.59.0 // indirect
-	golang.org/x/tools v0.49.0 // indirect
+	golang.org/x/tools v0.50.0 // indirect
 )

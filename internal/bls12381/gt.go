@@ -1,0 +1,256 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bls12381
+
+import (
+	"errors"
+
+	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
+)
+
+// A GT is an element of the target group, the subgroup of order r of Fp12. The
+// zero value is the identity, 1.
+type GT struct {
+	v fe12
+}
+
+// fixed returns the element with 1 in its proper form.
+func (z *GT) fixed() fe12 {
+	v := z.v
+	feSelect(&v.C0.B0.A0, &feOne, &v.C0.B0.A0, fe12IsZero(&v))
+	return v
+}
+
+// SetIdentity sets z = 1.
+func (z *GT) SetIdentity() *GT {
+	z.v = fe12One()
+	return z
+}
+
+// Set sets z = x.
+func (z *GT) Set(x *GT) *GT {
+	*z = *x
+	return z
+}
+
+// Mul sets z = xy.
+func (z *GT) Mul(x, y *GT) *GT {
+	a, b := x.fixed(), y.fixed()
+	fe12Mul(&z.v, &a, &b)
+	return z
+}
+
+// Inverse sets z = 1/x.
+func (z *GT) Inverse(x *GT) *GT {
+	a := x.fixed()
+	fe12Conj(&z.v, &a)
+	return z
+}
+
+// Div sets z = x/y.
+func (z *GT) Div(x, y *GT) *GT {
+	a, b := x.fixed(), y.fixed()
+	fe12Conj(&b, &b)
+	fe12Mul(&z.v, &a, &b)
+	return z
+}
+
+// Equal reports whether z = x.
+func (z *GT) Equal(x *GT) bool {
+	a, b := z.fixed(), x.fixed()
+	fe6Sub(&a.C0, &a.C0, &b.C0)
+	fe6Sub(&a.C1, &a.C1, &b.C1)
+	return fe12IsZero(&a) == 1
+}
+
+// IsIdentity reports whether z = 1.
+func (z *GT) IsIdentity() bool { return z.Equal(&GT{}) }
+
+// Bytes returns z in 576 bytes: twelve coefficients, the highest first.
+func (z *GT) Bytes() []byte { return z.Append(nil) }
+
+// Append appends the encoding of z to b.
+func (z *GT) Append(b []byte) []byte {
+	v := z.fixed()
+	enc := v.Bytes()
+	return append(b, enc[:]...)
+}
+
+// SetBytes sets z to an element other than 1. It demands exactly 576 bytes,
+// canonical coefficients and an element of order r.
+func (z *GT) SetBytes(b []byte) error {
+	var t GT
+	if err := t.SetBytesOrIdentity(b); err != nil {
+		return err
+	}
+	if t.IsIdentity() {
+		return errors.New("bls12381: element of GT is the identity")
+	}
+	*z = t
+	return nil
+}
+
+// SetBytesOrIdentity is SetBytes, and accepts 1.
+func (z *GT) SetBytesOrIdentity(b []byte) error {
+	if len(b) != GTSize {
+		return errors.New("bls12381: an element of GT has 576 bytes")
+	}
+	var v bls.GT
+	if v.SetBytes(b) != nil {
+		return errNotCanonical
+	}
+	// The backend's test takes 0 for a member.
+	if v.IsZero() || !v.IsInSubGroup() {
+		return errors.New("bls12381: element isn't in GT")
+	}
+	z.v = v
+	return nil
+}
+
+// Wipe sets z = 1.
+func (z *GT) Wipe() { z.SetIdentity() }
+
+// String shows no coefficients: an element may be secret.
+func (z GT) String() string { return "bls12381.GT" }
+
+// GoString shows no coefficients.
+func (z GT) GoString() string { return "bls12381.GT" }
+
+// gtMulSeed sets z = x^seed: x^p = x^(-seed) in GT.
+func gtMulSeed(z, x *fe12) {
+	fe12Frobenius(z, x)
+	fe12Conj(z, z)
+}
+
+// Exp sets z = x^k for a secret k. It works like [G2.ScalarMult].
+func (z *GT) Exp(x *GT, k *Scalar) *GT {
+	const digits = seedBits / g2Window
+	split := splitBlindedSeed(k)
+	var mag, neg [4][digits]uint8
+	table := new([4][1 << (g2Window - 1)]fe12)
+	for i := range split {
+		signedDigits(mag[i][:], neg[i][:], split[i][:], g2Window)
+	}
+	table[0][0] = x.fixed()
+	for i := 1; i < len(table[0]); i++ {
+		if i%2 == 1 {
+			fe12SqrCyclotomic(&table[0][i], &table[0][i/2])
+		} else {
+			fe12Mul(&table[0][i], &table[0][i-1], &table[0][0])
+		}
+	}
+	for j := 1; j < 4; j++ {
+		for i := range table[j] {
+			gtMulSeed(&table[j][i], &table[j-1][i])
+		}
+	}
+	var t fe12
+	acc := fe12One()
+	for i := digits - 1; i >= 0; i-- {
+		if i != digits-1 {
+			for range g2Window {
+				fe12SqrCyclotomic(&acc, &acc)
+			}
+		}
+		for j := range table {
+			fe12Lookup(&t, table[j][:], uint64(mag[j][i])-1)
+			feSelect(&t.C0.B0.A0, &feOne, &t.C0.B0.A0, isZeroWord(uint64(mag[j][i])))
+			fe12CondConj(&t, uint64(neg[j][i]))
+			fe12Mul(&acc, &acc, &t)
+		}
+	}
+	z.v = acc
+	*table = [4][1 << (g2Window - 1)]fe12{}
+	clear(mag[:])
+	clear(neg[:])
+	clear(split[:])
+	return z
+}
+
+// fe12Lookup sets t = table[index], reading all of it, or 0 for an index outside.
+func fe12Lookup(t *fe12, table []fe12, index uint64) {
+	*t = fe12{}
+	dst := fe12Words(t)
+	for i := range table {
+		c := mask(isZeroWord(uint64(i) ^ index))
+		src := fe12Words(&table[i])
+		for j, s := range src {
+			d := dst[j]
+			d[0] |= c & s[0]
+			d[1] |= c & s[1]
+			d[2] |= c & s[2]
+			d[3] |= c & s[3]
+			d[4] |= c & s[4]
+			d[5] |= c & s[5]
+		}
+	}
+}
+
+// A GTComb holds powers of one element for fast powers with secret exponents: a
+// comb like [G1Comb], with 4 teeth and 9 blocks of 8 columns, in 41 KiB.
+type GTComb struct {
+	table [gtBlocks][1 << (gtTeeth - 1)]fe12
+}
+
+const (
+	gtTeeth  = 4
+	gtCols   = combBits / gtTeeth
+	gtWidth  = 8
+	gtBlocks = gtCols / gtWidth
+)
+
+// NewGTComb prepares powers of x, in constant time.
+func NewGTComb(x *GT) *GTComb {
+	c := new(GTComb)
+	base := x.fixed()
+	var rows [gtBlocks][gtTeeth]fe12
+	for pos := range combBits {
+		if pos%gtWidth == 0 {
+			col := pos % gtCols
+			rows[col/gtWidth][pos/gtCols] = base
+		}
+		fe12SqrCyclotomic(&base, &base)
+	}
+	for b := range rows {
+		t := &c.table[b]
+		t[0] = rows[b][gtTeeth-1]
+		var f fe12
+		for j := range gtTeeth - 1 {
+			fe12Conj(&f, &rows[b][j])
+			fe12Mul(&t[0], &t[0], &f)
+		}
+		for j := range gtTeeth - 1 {
+			fe12SqrCyclotomic(&f, &rows[b][j])
+			for v := range 1 << j {
+				fe12Mul(&t[v|1<<j], &t[v], &f)
+			}
+		}
+	}
+	clear(rows[:])
+	return c
+}
+
+// CombExp sets z = x^k for a secret k, where c was made for x.
+func (z *GT) CombExp(k *Scalar, c *GTComb) *GT {
+	w := combScalar(k)
+	acc := fe12One()
+	var t fe12
+	for i := gtWidth - 1; i >= 0; i-- {
+		if i != gtWidth-1 {
+			fe12SqrCyclotomic(&acc, &acc)
+		}
+		for b := range c.table {
+			index, neg := combDigit(&w, b*gtWidth+i, gtCols, gtTeeth)
+			fe12Lookup(&t, c.table[b][:], index)
+			fe12CondConj(&t, neg)
+			fe12Mul(&acc, &acc, &t)
+		}
+	}
+	z.v = acc
+	clear(w[:])
+	return z
+}
+
+// Wipe clears the table: for a comb of a secret element.
+func (c *GTComb) Wipe() { *c = GTComb{} }
