@@ -5,6 +5,9 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -63,6 +66,38 @@ func TestParseShare(t *testing.T) {
 	for _, in := range []string{"", "-1", "1001", "1.5", "101%", "NaN%", "x", "-0.5", "%", "inf%"} {
 		if got, err := parseShare(in, 1000); err == nil {
 			t.Errorf("%q: %d", in, got)
+		}
+	}
+}
+
+// Real certificates get the verdicts that are known of them: those whose issuer is
+// there are valid, with the IDs that they were made with.
+func TestRealChains(t *testing.T) {
+	dir := filepath.Join("..", "..", "..", "shared", "vectors", "sm2", "certs")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("the certificates aren't here")
+	}
+	for _, tt := range []struct {
+		args string
+		code int
+		want chainResult
+	}{
+		{"--chain DIR", ExitInvalid, chainResult{Certificates: 129, Valid: 123, Invalid: 3, NoIssuer: 3}},
+		{"--chain DIR --id default --id empty --id none", ExitInvalid, chainResult{Certificates: 129, Valid: 126, NoIssuer: 3}},
+		{"--chain DIR --id default --id empty --id none --partial", ExitOK, chainResult{Certificates: 129, Valid: 126, NoIssuer: 3}},
+		{"--chain DIR/nrca", ExitOK, chainResult{Certificates: 89, Valid: 89}},
+		{"--chain DIR/nrca --time 2026-01-01", ExitInvalid, chainResult{Certificates: 89, Valid: 88, Dates: 1}},
+		{"--chain DIR/nrca --time 2100-01-01", ExitInvalid, chainResult{Certificates: 89, Dates: 89}},
+	} {
+		args := strings.Fields("verify --json " + strings.ReplaceAll(tt.args, "DIR", dir))
+		code, stdout, stderr := runTest(args...)
+		var got chainResult
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+			t.Fatalf("%v: %s %s", err, stdout, stderr)
+		}
+		got.Duplicates, got.Keys, got.List = 0, 0, nil
+		if code != tt.code || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: status %d, %+v, want %d, %+v", tt.args, code, got, tt.code, tt.want)
 		}
 	}
 }

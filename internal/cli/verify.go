@@ -30,21 +30,41 @@ type verifyFlags struct {
 
 func newVerifyCmd(e *env) *cobra.Command {
 	var f verifyFlags
+	var chain chainFlags
 	c := &cobra.Command{
 		Use:   "verify FILE --sig FILE --key FILE",
-		Short: "Check the signature of a file",
-		Long: `Check the RSA signature of a file, however it was made.
+		Short: "Check the signature of a file, or of certificates",
+		Long: `Check the RSA signature of a file, however it was made; or the signatures of SM2
+certificates.
 
 The signature is raw, in base64, or a JWS in compact form whose payload is FILE
 (it may be detached). The key is a threshold public key, an RSA public key in
 PEM, or an X.509 certificate, of which only the key counts.
 
-Padding, hash and salt are found out unless they are given.`,
+Padding, hash and salt are found out unless they are given.
+
+` + chainHelp,
 		Example: `  undersign verify contract.pdf --sig contract.pdf.sig --key key/threshold.pub
   undersign verify contract.pdf --sig contract.pdf.sig --key rsa.pub.pem --padding pss --salt hash
-  undersign verify claims.json --sig claims.json.jws --key certificate.pem`,
-		Args: nargs(1, 1, "a file"),
-		RunE: func(c *cobra.Command, args []string) error { return e.verify(c, f, args[0]) },
+  undersign verify claims.json --sig claims.json.jws --key certificate.pem
+  undersign verify --chain certificates/ --time now`,
+		Args: nargs(0, 1, "a file"),
+		RunE: func(c *cobra.Command, args []string) error {
+			for _, name := range []string{"id", "time", "partial"} {
+				if len(chain.paths) == 0 && c.Flags().Changed(name) {
+					return usagef(c, "--%s goes with --chain", name)
+				}
+			}
+			switch {
+			case len(chain.paths) == 0 && len(args) == 0:
+				return usagef(c, "%q needs a file", c.CommandPath())
+			case len(chain.paths) == 0:
+				return e.verify(c, f, args[0])
+			case len(args) > 0:
+				return usagef(c, "a FILE has a signature beside it, and --chain is about certificates")
+			}
+			return e.verifyChain(c, chain)
+		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.sig, "sig", "", "the signature, `FILE`")
@@ -52,10 +72,14 @@ Padding, hash and salt are found out unless they are given.`,
 	fl.StringVar(&f.padding, "padding", "auto", "accept this padding only, `NAME`: auto, pss or pkcs1v15")
 	fl.StringVar(&f.hash, "hash", "auto", "accept this hash only, `NAME`: auto, sha256, sha384 or sha512")
 	fl.StringVar(&f.salt, "salt", "any", "accept this length of the PSS salt only: any, hash, max, empty or a number of `BYTES`")
-	c.MarkFlagRequired("sig")
-	c.MarkFlagRequired("key")
-	describe(c, "valid, format, padding, hash, salt in bytes, bits, key (fingerprint, or SHA-256 of the public key)", ExitInvalid)
-	describeExit(c, ExitInvalid, "the signature is invalid")
+	addChainFlags(c, &chain)
+	c.MarkFlagsOneRequired("sig", "chain")
+	c.MarkFlagsRequiredTogether("sig", "key")
+	for _, name := range []string{"sig", "padding", "hash", "salt"} {
+		c.MarkFlagsMutuallyExclusive(name, "chain")
+	}
+	describe(c, "valid, format, padding, hash, salt in bytes, bits, key (fingerprint, or SHA-256 of the public key); with --chain: certificates, duplicates, valid, invalid, no_issuer, not_sm2, malformed, out_of_date, issuer_keys, list [status, file, subject, issuer, id, reason] (of what isn't valid by the default ID)", ExitInvalid)
+	describeExit(c, ExitInvalid, "the signature is invalid; with --chain: some are bad or can't be verified")
 	return c
 }
 
