@@ -1,13 +1,17 @@
 module github.com/undersign/undersign/bench
 
-go 1.26.0
+go 1.26.8
 
 require (
 	github.com/cloudflare/circl v1.6.5
+	github.com/emmansun/gmsm v0.41.1
 	github.com/niclabs/tcrsa v0.0.5
 	github.com/undersign/undersign v0.0.0-00010101000000-000000000000
 )
 
-require golang.org/x/sys v0.50.0 // indirect
+require (
+	golang.org/x/crypto v0.59.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+)
 
 replace github.com/undersign/undersign => ../

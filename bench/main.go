@@ -6,6 +6,7 @@
 //
 //	go run . threshold           compare the parts of threshold RSA
 //	go run . threshold -paper    beside the figures Safeheron published
+//	go run . sm2                 compare batch verification of SM2 signatures
 //	go run . foreign -o DIR      keys dealt by tcrsa, and after tss-rsa-cpp
 package main
 
@@ -19,6 +20,7 @@ import (
 )
 
 const usage = `usage: bench threshold [flags]    compare threshold RSA with its peers
+       bench sm2 [flags]          compare SM2 batch verification with its peers
        bench foreign -o DIR      write test inputs dealt by other libraries
 `
 
@@ -44,6 +46,8 @@ func run(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "threshold":
 		return threshold(ctx, args[1:])
+	case "sm2":
+		return compareSM2(ctx, args[1:])
 	case "foreign":
 		return foreign(ctx, args[1:])
 	}

@@ -26,7 +26,7 @@ func printMachine(w io.Writer, openssl string) {
 	peers := []string{}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, d := range info.Deps {
-			if d.Path == "github.com/cloudflare/circl" || d.Path == "github.com/niclabs/tcrsa" {
+			if d.Path == "github.com/cloudflare/circl" || d.Path == "github.com/niclabs/tcrsa" || d.Path == "github.com/emmansun/gmsm" {
 				peers = append(peers, d.Path+" "+d.Version)
 			}
 		}
