@@ -58,6 +58,9 @@ func peak(f func()) uint64 {
 // length of the file: some 60 MB of records here, of which the smaller part holds
 // twice the budget in keys.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a while under the race detector")
+	}
 	const budget = 4 << 20
 	for _, o := range []GenerateOptions{
 		{Records: 20_000, Signers: 500, Payload: 100, Format: Binary, Seed: []byte("memory")},

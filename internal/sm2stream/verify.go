@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/undersign/undersign/sm2"
@@ -126,7 +128,11 @@ func Verify(ctx context.Context, r io.Reader, opts *Options, bad func(Bad) error
 	err := pipeline(ctx, workers, 2*workers, f.read,
 		func() func(*block) *verdicts {
 			w := newWorker(opts, f, cache)
-			return w.verify
+			return func(b *block) *verdicts {
+				v := w.verify(b)
+				f.blocks.Put(b)
+				return v
+			}
 		},
 		func(v *verdicts) error {
 			sum.Items += int64(v.items)
@@ -174,12 +180,23 @@ type file struct {
 	r      *bufio.Reader
 	format Format
 	header header
+	blocks sync.Pool // used ones
+}
+
+// newBlock returns an empty block.
+func (f *file) newBlock(first int64) *block {
+	b, ok := f.blocks.Get().(*block)
+	if !ok {
+		b = &block{}
+	}
+	*b = block{first: first, data: b.data[:0], ends: b.ends[:0]}
+	return b
 }
 
 func (f *file) read(emit func(*block) bool) error {
 	next := int64(1)
 	for size := firstBlock; ; size = min(2*size, maxBlock) {
-		b := &block{first: next}
+		b := f.newBlock(next)
 		var err error
 		if f.format == Binary {
 			err = f.records(b, size)
@@ -223,7 +240,7 @@ func (f *file) lines(b *block, size int) error {
 func (f *file) records(b *block, size int) error {
 	record := f.header.recordSize()
 	n := min(size, max(1, blockBytes/record))
-	b.data = make([]byte, n*record)
+	b.data = slices.Grow(b.data, n*record)[:n*record]
 	got, err := io.ReadFull(f.r, b.data)
 	b.data = b.data[:got]
 	for end := record; end <= got; end += record {
