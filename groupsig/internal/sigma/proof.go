@@ -72,7 +72,7 @@ func (st *Statement) Prove(dst []byte, context *transcript.Items, w []bls12381.S
 	if len(w) != st.Secrets {
 		return nil, fmt.Errorf("sigma: %d secrets, want %d", len(w), st.Secrets)
 	}
-	if err := st.check(); err != nil {
+	if err := st.Check(); err != nil {
 		return nil, err
 	}
 	items := st.AppendTo(context.Clone())
@@ -88,7 +88,7 @@ func (st *Statement) VerifyVarTime(dst []byte, context *transcript.Items, p *Pro
 	if len(p.S) != st.Secrets {
 		return fmt.Errorf("sigma: %d responses, want %d", len(p.S), st.Secrets)
 	}
-	if err := st.check(); err != nil {
+	if err := st.Check(); err != nil {
 		return err
 	}
 	items := st.AppendTo(context.Clone())

@@ -63,9 +63,9 @@ type Statement struct {
 // errBase is what a statement is refused for.
 var errBase = errors.New("sigma: a base is the identity")
 
-// check refuses a statement with a base that is the identity: it would leave a
+// Check refuses a statement with a base that is the identity: it would leave a
 // secret free that a relation seems to fix.
-func (st *Statement) check() error {
+func (st *Statement) Check() error {
 	for _, r := range st.G1 {
 		for _, t := range r.Terms {
 			if t.P.IsIdentity() {
