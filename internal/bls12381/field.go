@@ -4,6 +4,7 @@
 package bls12381
 
 import (
+	"encoding/binary"
 	"math/big"
 	"math/bits"
 
@@ -144,6 +145,31 @@ func feCondNeg(z *fe, c uint64) {
 func feIsZero(x *fe) uint64 {
 	return isZeroWord(x[0] | x[1] | x[2] | x[3] | x[4] | x[5])
 }
+
+// feAppend appends x to b, in 48 bytes, big-endian.
+func feAppend(b []byte, x *fe) []byte {
+	var t fe
+	feMul(&t, x, &fe{1}) // out of Montgomery form
+	for i := range t {
+		b = binary.BigEndian.AppendUint64(b, t[5-i])
+	}
+	return b
+}
+
+// feLarger returns 1 if x > -x, both taken from [0, p).
+func feLarger(x *fe) uint64 {
+	var t fe
+	feMul(&t, x, &fe{1})
+	// x > (p-1)/2
+	var b uint64
+	for i := range t {
+		_, b = bits.Sub64(halfP[i], t[i], b)
+	}
+	return b
+}
+
+// halfP is (p-1)/2.
+var halfP = [6]uint64{p0>>1 | p1&1<<63, p1>>1 | p2&1<<63, p2>>1 | p3&1<<63, p3>>1 | p4&1<<63, p4>>1 | p5&1<<63, p5 >> 1}
 
 // feMul12 sets z = 12x, which is 3b for the curve of G1.
 func feMul12(z, x *fe) {

@@ -106,3 +106,12 @@ func fe2Invert(z, x *fe2) {
 }
 
 var fe2One = fe2{A0: feOne}
+
+// fe2Append appends x to b, in 96 bytes: the coefficient of u comes first.
+func fe2Append(b []byte, x *fe2) []byte { return feAppend(feAppend(b, &x.A1), &x.A0) }
+
+// fe2Larger returns 1 if x > -x, by the coefficient of u unless it is 0.
+func fe2Larger(x *fe2) uint64 {
+	zero := mask(feIsZero(&x.A1))
+	return feLarger(&x.A1)&^zero | feLarger(&x.A0)&zero
+}

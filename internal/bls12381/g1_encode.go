@@ -33,9 +33,13 @@ func (p *G1) Bytes() []byte { return p.Append(nil) }
 
 // Append appends the compressed encoding of p to b.
 func (p *G1) Append(b []byte) []byte {
-	a := p.toAffine()
-	enc := a.Bytes()
-	return append(b, enc[:]...)
+	q := p.normal()
+	at := len(b)
+	b = feAppend(b, &q.x)
+	id := feIsZero(&q.z)
+	largest := feLarger(&q.y) &^ id
+	b[at] |= byte(flagCompressed | id*flagIdentity | largest*flagLargest)
+	return b
 }
 
 // SetBytes sets p to a point other than the identity from its compressed encoding.
@@ -47,9 +51,13 @@ func (p *G1) SetBytesOrIdentity(b []byte) error { return p.decode(b, G1Size, tru
 
 // UncompressedBytes returns the uncompressed encoding of p, in 96 bytes.
 func (p *G1) UncompressedBytes() []byte {
-	a := p.toAffine()
-	enc := a.RawBytes()
-	return enc[:]
+	q := p.normal()
+	id := feIsZero(&q.z)
+	feSelect(&q.y, &fe{}, &q.y, id)
+	b := feAppend(nil, &q.x)
+	b = feAppend(b, &q.y)
+	b[0] |= byte(id * flagIdentity)
+	return b
 }
 
 // SetUncompressed is SetBytes for the uncompressed encoding, in 96 bytes.

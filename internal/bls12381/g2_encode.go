@@ -14,9 +14,13 @@ func (p *G2) Bytes() []byte { return p.Append(nil) }
 
 // Append appends the compressed encoding of p to b.
 func (p *G2) Append(b []byte) []byte {
-	a := p.toAffine()
-	enc := a.Bytes()
-	return append(b, enc[:]...)
+	q := p.normal()
+	at := len(b)
+	b = fe2Append(b, &q.x)
+	id := fe2IsZero(&q.z)
+	largest := fe2Larger(&q.y) &^ id
+	b[at] |= byte(flagCompressed | id*flagIdentity | largest*flagLargest)
+	return b
 }
 
 // SetBytes sets p to a point other than the identity from its compressed encoding.
@@ -28,9 +32,13 @@ func (p *G2) SetBytesOrIdentity(b []byte) error { return p.decode(b, G2Size, tru
 
 // UncompressedBytes returns the uncompressed encoding of p, in 192 bytes.
 func (p *G2) UncompressedBytes() []byte {
-	a := p.toAffine()
-	enc := a.RawBytes()
-	return enc[:]
+	q := p.normal()
+	id := fe2IsZero(&q.z)
+	fe2Select(&q.y, &fe2{}, &q.y, id)
+	b := fe2Append(nil, &q.x)
+	b = fe2Append(b, &q.y)
+	b[0] |= byte(id * flagIdentity)
+	return b
 }
 
 // SetUncompressed is SetBytes for the uncompressed encoding, in 192 bytes.

@@ -73,8 +73,11 @@ func (z *GT) Bytes() []byte { return z.Append(nil) }
 // Append appends the encoding of z to b.
 func (z *GT) Append(b []byte) []byte {
 	v := z.fixed()
-	enc := v.Bytes()
-	return append(b, enc[:]...)
+	words := fe12Words(&v)
+	for i := range words {
+		b = feAppend(b, words[11-i])
+	}
+	return b
 }
 
 // SetBytes sets z to an element other than 1. It demands exactly 576 bytes,
