@@ -117,11 +117,12 @@ var pureExceptions = map[string]string{
 }
 
 // testDeps are the modules that only tests may import, beside those above.
-var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
+var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid", "github.com/cloudflare/circl"}
 
 // unsafeOK are the packages that may import unsafe, each with its reason.
 var unsafeOK = map[string]string{
-	"internal/cttest": "memcheck needs the addresses of secrets",
+	"internal/cttest":   "memcheck needs the addresses of secrets",
+	"internal/bls12381": "a test sets the backend's processor switches, by go:linkname",
 }
 
 // matches reports whether path is pattern, or below a pattern that ends with /...
