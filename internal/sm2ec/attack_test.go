@@ -227,3 +227,60 @@ func TestVerifyEvictions(t *testing.T) {
 		t.Error("no table was ever kept")
 	}
 }
+
+// Many keys that have become worth a table in the same batch get it over several,
+// so that none takes much longer than by the single path.
+func TestPlanInvestments(t *testing.T) {
+	const signers = 400
+	cache := NewCache(64 << 20)
+	items := plannedItems(signers, signers, NoHint)
+	kept, rounds := 0, 0
+	for ; kept < signers && rounds < 100; rounds++ {
+		v := verifier{cfg: &Config{Cache: cache}, workers: 1, items: items, results: make([]Result, len(items))}
+		v.plan(v.screen())
+		cost, jobs := 0.0, 0
+		for _, j := range v.tableJobs {
+			if j.tables != nil {
+				jobs++
+				continue
+			}
+			for _, s := range j.signers {
+				cost += buildCost(j.width)
+				cache.Put(&s.key, &Table{w: j.width})
+				kept++
+			}
+		}
+		// What is made goes without other costs, but not many times.
+		if bound := signers * singleCost; cost > 0.6*float64(bound) {
+			t.Errorf("batch %d: tables for %.0f µs, one by one is %d µs", rounds, cost/1000, bound/1000)
+		}
+		if jobs > 1 {
+			t.Errorf("batch %d: %d jobs of tables there are", rounds, jobs)
+		}
+	}
+	if kept < signers || rounds < 5 || rounds > 60 {
+		t.Errorf("%d tables after %d batches", kept, rounds)
+	}
+}
+
+// Without room in the cache, tables are for the batch alone, if that has a use for them.
+func TestPlanNoRoom(t *testing.T) {
+	for _, budget := range []int64{0, 1 << 10, 64 << 10} {
+		cache := NewCache(budget)
+		for range 3 {
+			if tables, _, _, _ := planned(plannedItems(2000, 2, NoHint), &Config{Cache: cache}); tables != 2000 {
+				t.Errorf("budget %d: %d of 2000 items by tables", budget, tables)
+			}
+		}
+	}
+	cache := NewCache(8 * countCost) // for one count
+	for range 200 {
+		if tables, _, _, _ := planned(plannedItems(1, 1, NoHint), &Config{Cache: cache}); tables != 0 {
+			t.Fatal("a table for one item")
+		}
+	}
+	w, _ := (&verifier{cfg: &Config{Cache: NewCache(64 << 10)}}).tableFor(1<<14, 1<<14)
+	if TableSize(w) < 64<<10 {
+		t.Errorf("width %d for many items of one key, for want of room to keep a wider one", w)
+	}
+}

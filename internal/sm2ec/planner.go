@@ -100,6 +100,8 @@ func (v *verifier) plan(signers []*signer) {
 // planAuto compares what the paths cost for each signer.
 func (v *verifier) planAuto(signers []*signer) {
 	byWidth := map[int][]*signer{}
+	inv := investments{budget: maxInvested * v.singleCost() * float64(len(v.items))}
+	var kept tableJob
 	var rest []*signer
 	var uses []int64
 	n := 0
@@ -110,18 +112,23 @@ func (v *verifier) planAuto(signers []*signer) {
 			n += len(s.items)
 			continue
 		}
-		if w, cost := widthFor(u, v.cfg.Cache); w > t.w && cost < usesCost(t.w, u) {
+		m := int64(len(s.items))
+		w, each := v.tableFor(m, u)
+		now := usesCost(t.w, m)
+		if w > t.w && each*float64(u) < usesCost(t.w, u) && inv.allow(buildCost(w)+usesCost(w, m)-now) {
 			byWidth[w] = append(byWidth[w], s) // it has outgrown its table
 			continue
 		}
-		v.tableJobs = append(v.tableJobs, tableJob{signers: []*signer{s}, tables: []*Table{t}})
+		kept.signers, kept.tables = append(kept.signers, s), append(kept.tables, t)
+	}
+	if len(kept.signers) > 0 {
+		v.tableJobs = append(v.tableJobs, kept)
 	}
 	// A weighted sum of all the rest, to begin with.
 	var lifted []*signer
 	perItem, perSigner := jointShares(len(rest), n)
 	signs := recoverCost(len(rest), n) / float64(max(n, 1))
 	for k, s := range rest {
-		m := float64(len(s.items))
 		joint := perSigner
 		for _, i := range s.items {
 			joint += perItem
@@ -129,9 +136,11 @@ func (v *verifier) planAuto(signers []*signer) {
 				joint += signs
 			}
 		}
+		m := int64(len(s.items))
+		other := min(joint, v.singleCost()*float64(m))
 		// A table is made if it would have paid already.
-		w, cost := widthFor(uses[k], v.cfg.Cache)
-		if cost/float64(uses[k]) < min(joint/m, v.singleCost()) {
+		w, each := v.tableFor(m, uses[k])
+		if each*float64(m) < other && inv.allow(buildCost(w)+usesCost(w, m)-other) {
 			byWidth[w] = append(byWidth[w], s)
 		} else {
 			lifted = append(lifted, s)
@@ -139,6 +148,47 @@ func (v *verifier) planAuto(signers []*signer) {
 	}
 	v.addTableJobs(byWidth)
 	v.planJoint(lifted)
+}
+
+// tableFor returns the best width of a table of a key with n items here that has been used
+// so many times, these included, and what that costs for each item. It is kept
+// and was wanted before, or else is for these items only.
+func (v *verifier) tableFor(n, uses int64) (w int, each float64) {
+	w, cost := widthFor(n, nil)
+	each = cost / float64(n)
+	if v.cfg.Cache != nil {
+		if x, cost := widthFor(uses, v.cfg.Cache); cost/float64(uses) <= each {
+			w, each = x, cost/float64(uses)
+		}
+	}
+	return w, each
+}
+
+// maxInvested is what may be lost on tables in one batch, as a part of the cost of
+// the single path.
+const maxInvested = 0.2
+
+// investments are tables that the items of a batch don't pay for: earlier ones
+// would have. Many keys can come to that point in the same batch, of which most have to
+// wait then, so that no batch is much slower than others. But the first one need not, for
+// else those who verify one at a time would never get a table.
+type investments struct {
+	budget, spent float64
+	made          bool
+}
+
+// allow reports whether a table is made that costs so much more than the
+// batch's own items save by it.
+func (v *investments) allow(loss float64) bool {
+	if loss <= 0 {
+		return true
+	}
+	if v.made && v.spent+loss > v.budget {
+		return false
+	}
+	v.made = true
+	v.spent += loss
+	return true
 }
 
 // jointShares splits the cost of a weighted sum.
