@@ -22,9 +22,10 @@ import (
 )
 
 type sm2BatchFlags struct {
-	id, encoding, budget, out string
-	stats, force              bool
-	sample                    int
+	id, encoding, hint string
+	budget, out        string
+	stats, force       bool
+	sample             int
 }
 
 // maxListed bounds the bad items in the JSON object; -o gets all of them.
@@ -49,7 +50,8 @@ Each bad item is printed as a JSON line with its line or record number and the
 reason: encoding, key, range, no such point, equation; or malformed for what
 can't be read, which is passed over. The rest is on standard error.
 
-Memory is that of --budget and some 50 MB a processor, not that of the file.`,
+Memory is twice that of --budget and some 50 MB a processor, however long the
+file is.`,
 		Example: `  undersign sm2 batch signatures.jsonl
   undersign sm2 batch signatures.bin --stats -o bad.jsonl
   zcat signatures.jsonl.gz | undersign sm2 batch - --id alice --json`,
@@ -58,6 +60,7 @@ Memory is that of --budget and some 50 MB a processor, not that of the file.`,
 	}
 	addSM2IDFlag(c, &f.id, "messages that come without one")
 	addSM2EncodingFlag(c, &f.encoding, "of signatures in lines that don't name theirs")
+	c.Flags().StringVar(&f.hint, "hint", "none", "`HINT` for signatures that come without one: none, even (they were\nmade with --hinted), odd, low or high")
 	c.Flags().StringVar(&f.budget, "budget", "64MiB", "most memory for tables of recurring keys, a `SIZE` such as 1GiB; 0 for none to keep")
 	c.Flags().BoolVar(&f.stats, "stats", false, "compare with one by one, on a sample")
 	c.Flags().IntVar(&f.sample, "sample", 2000, "how many `N` the sample for --stats has at most")
@@ -96,6 +99,9 @@ func (e *env) sm2Batch(c *cobra.Command, f sm2BatchFlags, file string) error {
 		return usageError(c, err)
 	}
 	if opts.Encoding, err = sm2stream.ParseEncoding(f.encoding); err != nil {
+		return usageError(c, err)
+	}
+	if opts.Hint, err = sm2stream.ParseHint(f.hint); err != nil {
 		return usageError(c, err)
 	}
 	if opts.CacheBytes, err = parseSize(f.budget); err != nil {

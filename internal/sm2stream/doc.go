@@ -80,6 +80,19 @@ func EncodingName(enc sm2.Encoding) string {
 	return "der"
 }
 
+// hints are the names of hints.
+var hints = map[string]sm2.Hint{
+	"none": sm2.NoHint, "even": sm2.HintEven, "odd": sm2.HintOdd, "low": sm2.HintLow, "high": sm2.HintHigh,
+}
+
+// ParseHint returns the hint of a name: none, even, odd, low or high.
+func ParseHint(name string) (sm2.Hint, error) {
+	if hint, ok := hints[name]; ok {
+		return hint, nil
+	}
+	return 0, fmt.Errorf("sm2stream: hint %q isn't none, even, odd, low or high", name)
+}
+
 // maxID is the longest ID that has a length in bits of 16 bits.
 const maxID = 0x1fff
 

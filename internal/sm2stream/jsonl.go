@@ -186,14 +186,9 @@ func appendBytes(dst, value []byte) ([]byte, error) {
 	}
 	out, err := hex.AppendDecode(dst, value)
 	if err != nil {
-		return dst, errors.New("isn't hexadecimal, and has no prefix base64: or text:")
+		return dst, errors.New("isn't hexadecimal, and has no prefix (base64:, text:)")
 	}
 	return out, nil
-}
-
-// hints are the names of hints.
-var hints = map[string]sm2.Hint{
-	"none": sm2.NoHint, "even": sm2.HintEven, "odd": sm2.HintOdd, "low": sm2.HintLow, "high": sm2.HintHigh,
 }
 
 // line turns a line into an item, whose parts are valid until the next call. What

@@ -27,6 +27,9 @@ type Options struct {
 	// UID is the ID for messages that come without one.
 	UID sm2.UID
 
+	// Hint is that of records that come without one.
+	Hint sm2.Hint
+
 	// CacheBytes is the budget for tables of recurring keys, by default
 	// sm2.DefaultCacheSize. Negative is none.
 	CacheBytes int64
@@ -277,7 +280,7 @@ type worker struct {
 
 func newWorker(opts *Options, f *file, cache *sm2.Cache) *worker {
 	w := &worker{f: f, parser: newParser(opts, f.header)}
-	w.batch = sm2.NewBatch(&sm2.Options{UID: f.header.uid(opts.UID), Cache: cache, Workers: 1})
+	w.batch = sm2.NewBatch(&sm2.Options{UID: f.header.uid(opts.UID), Hint: opts.Hint, Cache: cache, Workers: 1})
 	if opts.Sample > 0 {
 		w.sample = max(64, opts.Sample/4)
 	}
