@@ -13,7 +13,8 @@ import (
 
 // An Item is a signature with all that is needed to verify it.
 type Item struct {
-	// PublicKey is the signer's. It may be nil with Raw128WithKey.
+	// PublicKey is the signer's. It may be nil with Raw128WithKey. Its curve must be gmsm's, or
+	// one with the same Params: a copy of these is another curve, whose arithmetic nobody knows.
 	PublicKey *ecdsa.PublicKey
 
 	// Message is what was signed.

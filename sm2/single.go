@@ -4,7 +4,6 @@
 package sm2
 
 import (
-	"crypto/elliptic"
 	"runtime"
 	"slices"
 
@@ -35,16 +34,4 @@ func gmsmSingles(ok []bool, items []*sm2ec.Item) {
 		e := it.E.Bytes()
 		ok[i] = sm2.VerifyASN1(publicKey(&xy), e[:], z.appendDER(nil))
 	}
-}
-
-// hasPoint reports whether any point has an x that is r - e modulo n.
-func hasPoint(it *sm2ec.Item) bool {
-	x0, x1, two := it.XCandidates()
-	return isX(&x0) || two && isX(&x1)
-}
-
-func isX(x *sm2ec.Element) bool {
-	b := x.Bytes()
-	px, _ := elliptic.UnmarshalCompressed(sm2.P256(), append([]byte{2}, b[:]...))
-	return px != nil
 }

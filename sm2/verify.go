@@ -120,7 +120,7 @@ func (b *Batch) findNoPoints() {
 	}
 	b.parallel(len(bad), 32, func(lo, hi int) {
 		for _, i := range bad[lo:hi] {
-			if !hasPoint(&b.items[i]) {
+			if !b.items[i].HasPoint() {
 				b.results[i].Verdict = sm2ec.NoPoint
 			}
 		}

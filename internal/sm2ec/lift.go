@@ -71,6 +71,19 @@ func (it *Item) smallX() bool {
 	return less((*[4]uint64)(&x), &pMinusN)
 }
 
+// HasPoint reports whether any point has an x that is r - e modulo n.
+func (it *Item) HasPoint() bool {
+	x0, x1, two := it.XCandidates()
+	return isX(&x0) || two && isX(&x1)
+}
+
+// isX reports whether x is that of a point.
+func isX(x *Element) bool {
+	var y Element
+	curveRHS(&y, x)
+	return y.Sqrt(&y)
+}
+
 // lift sets points[i] to one of the points of items[i], whose x must not be
 // small, and ok[i] to whether there are any. With a hint it is the one it means.
 func lift(points []Affine, ok []bool, items []*Item) {
