@@ -27,11 +27,11 @@ var fptowerADX bool
 // haveAssembly reports whether the processor has what the assembly needs.
 func haveAssembly() bool {
 	info, _ := os.ReadFile("/proc/cpuinfo")
-	return strings.Contains(string(info), " adx") && strings.Contains(string(info), " bmi2")
+	return strings.Contains(string(info), " adx") && strings.Contains(string(info), " bmi2") && strings.Contains(string(info), " avx2")
 }
 
 // useAssembly switches assembly on or off, here and in the backend.
 func useAssembly(on bool) {
 	fpADX, frADX, fptowerADX = on, on, on
-	hasMul, hasMul2 = on, on
+	hasMul, hasMul2, haveSelect = on, on, on
 }

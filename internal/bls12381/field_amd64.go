@@ -7,8 +7,8 @@ package bls12381
 
 import "github.com/consensys/gnark-crypto/utils/cpu"
 
-// hasMul says that the backend's products are assembly without branches, in
-// both fields and in Fp2.
+// hasMul says that the backend's products are assembly without branches, in both
+// fields; hasMul2 says so of products, sums and differences in Fp2.
 var (
 	hasMul  = cpu.SupportADX
 	hasMul2 = cpu.SupportADX

@@ -6,7 +6,7 @@
 package bls12381
 
 // hasMul says that the backend's products are assembly without branches; hasMul2
-// says so of Fp2.
+// says so of products, sums and differences in Fp2.
 var (
 	hasMul  = true
 	hasMul2 = false

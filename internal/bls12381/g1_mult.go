@@ -22,16 +22,14 @@ func (p *G1) ScalarMult(k *Scalar, q *G1) *G1 {
 	signedDigits(mag1[:], neg1[:], k1[:], g1Window)
 	signedDigits(mag2[:], neg2[:], k2[:], g1Window)
 
-	var table [1 << (g1Window - 1)]G1 // q, 2q, ...
-	table[0] = q.fixed()
-	for i := 1; i < len(table); i++ {
-		if i%2 == 1 {
-			g1Double(&table[i], &table[i/2])
-		} else {
-			g1Add(&table[i], &table[i-1], &table[0])
-		}
-	}
+	var table [1 << (g1Window - 1)]g1Projective // q, 2q, ...
 	var acc, t G1
+	base := q.fixed()
+	acc = base
+	for i := range table {
+		table[i] = g1Projective{x: acc.x, y: acc.y, z: acc.z}
+		g1Add(&acc, &acc, &base)
+	}
 	acc.SetIdentity()
 	for i := digits - 1; i >= 0; i-- {
 		if i != digits-1 {
@@ -57,20 +55,12 @@ func (p *G1) ScalarMult(k *Scalar, q *G1) *G1 {
 }
 
 // g1Lookup sets t = ±m·table[0].
-func g1Lookup(t *G1, table []G1, m, neg uint8) {
-	var x, y, z fe
-	y = feOne
-	for i := range table {
-		c := mask(isZeroWord(uint64(m) ^ uint64(i+1)))
-		e := &table[i]
-		for j := range x {
-			x[j] ^= c & (x[j] ^ e.x[j])
-			y[j] ^= c & (y[j] ^ e.y[j])
-			z[j] ^= c & (z[j] ^ e.z[j])
-		}
-	}
-	feCondNeg(&y, uint64(neg))
-	t.x, t.y, t.z = x, y, z
+func g1Lookup(t *G1, table []g1Projective, m, neg uint8) {
+	var e g1Projective
+	e.lookup(table, uint64(m)-1)
+	feSelect(&e.y, &feOne, &e.y, isZeroWord(uint64(m)))
+	feCondNeg(&e.y, uint64(neg))
+	t.x, t.y, t.z = e.x, e.y, e.z
 }
 
 // A G1Comb holds multiples of one point for fast multiplication by secrets. It
@@ -82,8 +72,6 @@ type G1Comb struct {
 	identity uint64 // 1 if the point is the identity
 	table    [combBlocks][1 << (combTeeth - 1)]g1Entry
 }
-
-type g1Entry struct{ x, y fe }
 
 const (
 	combTeeth  = 6
@@ -147,7 +135,6 @@ func g1CombBlock(t []G1, rows *[combTeeth]G1) {
 func (p *G1) CombMult(k *Scalar, c *G1Comb) *G1 {
 	w := combScalar(k)
 	var acc G1
-	acc.SetIdentity()
 	var e g1Entry
 	for i := combWidth - 1; i >= 0; i-- {
 		if i != combWidth-1 {
@@ -155,9 +142,13 @@ func (p *G1) CombMult(k *Scalar, c *G1Comb) *G1 {
 		}
 		for b := range c.table {
 			index, neg := combDigit(&w, b*combWidth+i, combCols, combTeeth)
-			g1EntryLookup(&e, &c.table[b], index)
+			e.lookup(c.table[b][:], index)
 			feCondNeg(&e.y, neg)
-			g1AddMixed(&acc, &acc, &e.x, &e.y)
+			if i == combWidth-1 && b == 0 {
+				acc = G1{x: e.x, y: e.y, z: feOne}
+			} else {
+				g1AddMixed(&acc, &acc, &e.x, &e.y)
+			}
 		}
 	}
 	feSelect(&p.x, &fe{}, &acc.x, c.identity)
@@ -166,35 +157,6 @@ func (p *G1) CombMult(k *Scalar, c *G1Comb) *G1 {
 	p.affine = false
 	clear(w[:])
 	return p
-}
-
-// g1EntryLookup sets e = table[index], reading all of it: six words at a time,
-// so that the sums stay in registers.
-func g1EntryLookup(e *g1Entry, table *[1 << (combTeeth - 1)]g1Entry, index uint64) {
-	var a0, a1, a2, a3, a4, a5 uint64
-	for i := range table {
-		c := mask(isZeroWord(uint64(i) ^ index))
-		v := &table[i].x
-		a0 |= c & v[0]
-		a1 |= c & v[1]
-		a2 |= c & v[2]
-		a3 |= c & v[3]
-		a4 |= c & v[4]
-		a5 |= c & v[5]
-	}
-	e.x = fe{a0, a1, a2, a3, a4, a5}
-	a0, a1, a2, a3, a4, a5 = 0, 0, 0, 0, 0, 0
-	for i := range table {
-		c := mask(isZeroWord(uint64(i) ^ index))
-		v := &table[i].y
-		a0 |= c & v[0]
-		a1 |= c & v[1]
-		a2 |= c & v[2]
-		a3 |= c & v[3]
-		a4 |= c & v[4]
-		a5 |= c & v[5]
-	}
-	e.y = fe{a0, a1, a2, a3, a4, a5}
 }
 
 // Wipe clears the table: for a comb of a secret point.

@@ -38,24 +38,21 @@ func (p *G2) ScalarMult(k *Scalar, q *G2) *G2 {
 	const digits = seedBits / g2Window
 	split := splitBlindedSeed(k)
 	var mag, neg [4][digits]uint8
-	var table [4][1 << (g2Window - 1)]G2 // multiples of q, seed·q, ...
+	var table [4][1 << (g2Window - 1)]g2Projective // multiples of q, seed·q, ...
 	for i := range split {
 		signedDigits(mag[i][:], neg[i][:], split[i][:], g2Window)
 	}
-	table[0][0] = q.fixed()
-	for i := 1; i < len(table[0]); i++ {
-		if i%2 == 1 {
-			g2Double(&table[0][i], &table[0][i/2])
-		} else {
-			g2Add(&table[0][i], &table[0][i-1], &table[0][0])
+	base := q.fixed()
+	acc := base
+	var t G2
+	for i := range table[0] {
+		multiple := acc
+		for j := range table {
+			table[j][i] = g2Projective{multiple.x, multiple.y, multiple.z}
+			g2MulSeed(&multiple, &multiple)
 		}
+		g2Add(&acc, &acc, &base)
 	}
-	for j := 1; j < 4; j++ {
-		for i := range table[j] {
-			g2MulSeed(&table[j][i], &table[j-1][i])
-		}
-	}
-	var acc, t G2
 	acc.SetIdentity()
 	for i := digits - 1; i >= 0; i-- {
 		if i != digits-1 {
@@ -77,15 +74,12 @@ func (p *G2) ScalarMult(k *Scalar, q *G2) *G2 {
 }
 
 // g2Lookup sets t = ±m·table[0].
-func g2Lookup(t *G2, table []G2, m, neg uint8) {
-	*t = G2{y: fe2One}
-	for i := range table {
-		c := isZeroWord(uint64(m) ^ uint64(i+1))
-		fe2Select(&t.x, &table[i].x, &t.x, c)
-		fe2Select(&t.y, &table[i].y, &t.y, c)
-		fe2Select(&t.z, &table[i].z, &t.z, c)
-	}
-	fe2CondNeg(&t.y, uint64(neg))
+func g2Lookup(t *G2, table []g2Projective, m, neg uint8) {
+	var e g2Projective
+	e.lookup(table, uint64(m)-1)
+	fe2Select(&e.y, &fe2One, &e.y, isZeroWord(uint64(m)))
+	fe2CondNeg(&e.y, uint64(neg))
+	t.x, t.y, t.z = e.x, e.y, e.z
 }
 
 // A G2Comb holds multiples of one point for fast multiplication by secrets, like
@@ -94,8 +88,6 @@ type G2Comb struct {
 	identity uint64 // 1 if the point is the identity
 	table    [combBlocks][1 << (combTeeth - 1)]g2Entry
 }
-
-type g2Entry struct{ x, y fe2 }
 
 // NewG2Comb prepares multiplications of q, in constant time.
 func NewG2Comb(q *G2) *G2Comb {
@@ -150,7 +142,6 @@ func g2CombBlock(t []G2, rows *[combTeeth]G2) {
 func (p *G2) CombMult(k *Scalar, c *G2Comb) *G2 {
 	w := combScalar(k)
 	var acc G2
-	acc.SetIdentity()
 	var e g2Entry
 	for i := combWidth - 1; i >= 0; i-- {
 		if i != combWidth-1 {
@@ -158,9 +149,13 @@ func (p *G2) CombMult(k *Scalar, c *G2Comb) *G2 {
 		}
 		for b := range c.table {
 			index, neg := combDigit(&w, b*combWidth+i, combCols, combTeeth)
-			g2EntryLookup(&e, &c.table[b], index)
+			e.lookup(c.table[b][:], index)
 			fe2CondNeg(&e.y, neg)
-			g2AddMixed(&acc, &acc, &e.x, &e.y)
+			if i == combWidth-1 && b == 0 {
+				acc = G2{x: e.x, y: e.y, z: fe2One}
+			} else {
+				g2AddMixed(&acc, &acc, &e.x, &e.y)
+			}
 		}
 	}
 	fe2Select(&p.x, &fe2{}, &acc.x, c.identity)
@@ -169,21 +164,6 @@ func (p *G2) CombMult(k *Scalar, c *G2Comb) *G2 {
 	p.affine = false
 	clear(w[:])
 	return p
-}
-
-// g2EntryLookup sets e = table[index], reading all of it.
-func g2EntryLookup(e *g2Entry, table *[1 << (combTeeth - 1)]g2Entry, index uint64) {
-	*e = g2Entry{}
-	for i := range table {
-		c := mask(isZeroWord(uint64(i) ^ index))
-		v := &table[i]
-		for j := range e.x.A0 {
-			e.x.A0[j] |= c & v.x.A0[j]
-			e.x.A1[j] |= c & v.x.A1[j]
-			e.y.A0[j] |= c & v.y.A0[j]
-			e.y.A1[j] |= c & v.y.A1[j]
-		}
-	}
 }
 
 // Wipe clears the table: for a comb of a secret point.

@@ -125,6 +125,9 @@ func TestNormalizeG2(t *testing.T) {
 // zeros, ones, equal and opposite points among the terms.
 func TestG2Multi(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 5, 31, 32, 33, 100, 300} {
+		if testing.Short() && n > 40 {
+			continue
+		}
 		for _, small := range []bool{false, true} {
 			t.Run(fmt.Sprintf("n=%d/small=%t", n, small), func(t *testing.T) {
 				var terms []G2Term

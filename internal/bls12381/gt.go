@@ -171,59 +171,33 @@ func (z *GT) Exp(x *GT, k *Scalar) *GT {
 	return z
 }
 
-// fe12Lookup sets t = table[index], reading all of it, or 0 for an index outside.
-func fe12Lookup(t *fe12, table []fe12, index uint64) {
-	*t = fe12{}
-	dst := fe12Words(t)
-	for i := range table {
-		c := mask(isZeroWord(uint64(i) ^ index))
-		src := fe12Words(&table[i])
-		for j, s := range src {
-			d := dst[j]
-			d[0] |= c & s[0]
-			d[1] |= c & s[1]
-			d[2] |= c & s[2]
-			d[3] |= c & s[3]
-			d[4] |= c & s[4]
-			d[5] |= c & s[5]
-		}
-	}
-}
-
 // A GTComb holds powers of one element for fast powers with secret exponents: a
-// comb like [G1Comb], with 4 teeth and 9 blocks of 8 columns, in 41 KiB.
+// comb like [G1Comb], in 144 KiB.
 type GTComb struct {
-	table [gtBlocks][1 << (gtTeeth - 1)]fe12
+	table [combBlocks][1 << (combTeeth - 1)]fe12
 }
-
-const (
-	gtTeeth  = 4
-	gtCols   = combBits / gtTeeth
-	gtWidth  = 8
-	gtBlocks = gtCols / gtWidth
-)
 
 // NewGTComb prepares powers of x, in constant time.
 func NewGTComb(x *GT) *GTComb {
 	c := new(GTComb)
 	base := x.fixed()
-	var rows [gtBlocks][gtTeeth]fe12
+	var rows [combBlocks][combTeeth]fe12
 	for pos := range combBits {
-		if pos%gtWidth == 0 {
-			col := pos % gtCols
-			rows[col/gtWidth][pos/gtCols] = base
+		if pos%combWidth == 0 {
+			col := pos % combCols
+			rows[col/combWidth][pos/combCols] = base
 		}
 		fe12SqrCyclotomic(&base, &base)
 	}
 	for b := range rows {
 		t := &c.table[b]
-		t[0] = rows[b][gtTeeth-1]
+		t[0] = rows[b][combTeeth-1]
 		var f fe12
-		for j := range gtTeeth - 1 {
+		for j := range combTeeth - 1 {
 			fe12Conj(&f, &rows[b][j])
 			fe12Mul(&t[0], &t[0], &f)
 		}
-		for j := range gtTeeth - 1 {
+		for j := range combTeeth - 1 {
 			fe12SqrCyclotomic(&f, &rows[b][j])
 			for v := range 1 << j {
 				fe12Mul(&t[v|1<<j], &t[v], &f)
@@ -237,17 +211,20 @@ func NewGTComb(x *GT) *GTComb {
 // CombExp sets z = x^k for a secret k, where c was made for x.
 func (z *GT) CombExp(k *Scalar, c *GTComb) *GT {
 	w := combScalar(k)
-	acc := fe12One()
-	var t fe12
-	for i := gtWidth - 1; i >= 0; i-- {
-		if i != gtWidth-1 {
+	var acc, t fe12
+	for i := combWidth - 1; i >= 0; i-- {
+		if i != combWidth-1 {
 			fe12SqrCyclotomic(&acc, &acc)
 		}
 		for b := range c.table {
-			index, neg := combDigit(&w, b*gtWidth+i, gtCols, gtTeeth)
+			index, neg := combDigit(&w, b*combWidth+i, combCols, combTeeth)
 			fe12Lookup(&t, c.table[b][:], index)
 			fe12CondConj(&t, neg)
-			fe12Mul(&acc, &acc, &t)
+			if i == combWidth-1 && b == 0 {
+				acc = t
+			} else {
+				fe12Mul(&acc, &acc, &t)
+			}
 		}
 	}
 	z.v = acc

@@ -28,11 +28,25 @@ func TestConstantTime(t *testing.T) {
 func memcheckCases(c *cttest.Checker) {
 	useAssembly(os.Getenv("UNDERSIGN_BLS12381") == "assembly")
 	declassify = func(w []uint64) { cttest.Public(w) }
+	growStack(1 << 14)
 	memcheckScalar(c)
 	memcheckG1(c)
 	memcheckG2(c)
 	memcheckGT(c)
 	memcheckLeaky(c)
+}
+
+// growStack makes the stack as large as it will get: valgrind forgets what is
+// undefined when a stack is moved.
+//
+//go:noinline
+func growStack(words int) uint64 {
+	var frame [64]uint64
+	frame[words%64] = uint64(words)
+	if words > len(frame) {
+		return frame[words%64] + growStack(words-len(frame))
+	}
+	return frame[0]
 }
 
 var branches int
