@@ -1,0 +1,212 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+
+	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/transcript"
+	"github.com/undersign/undersign/internal/wire"
+)
+
+// ErrUnknown: a valid signature fits no member of the opener's register. Either the
+// register isn't complete, or the issuer made a credential without a registration.
+var ErrUnknown = errors.New("groupsig: the signature fits no registered member")
+
+// errOpening is the verdict on an opening that is well formed.
+var errOpening = errors.New("the opening's proof is wrong")
+
+// Add puts a member's record into the opener's register, with the token sealed in
+// place of the evidence. The caller has checked the registration signature.
+func (k *Key) Add(g *Group, register *join.Register, r *join.Record, token *bls12381.G2) error {
+	point, err := decodePoint(r)
+	if err != nil {
+		return err
+	}
+	if !g.Belongs(token, point) {
+		return errors.New("the token doesn't belong to the registration point")
+	}
+	q := *r
+	if q.Evidence, err = k.sealToken(g, r, token); err != nil {
+		return err
+	}
+	return register.Add(&q)
+}
+
+// token returns the sealed token of a record in the opener's register.
+func (k *Key) token(g *Group, r *join.Record) (*bls12381.G2, error) {
+	q, err := k.openToken(g, r)
+	if err != nil {
+		return nil, fmt.Errorf("the register's token of %q can't be opened by this key", r.Member)
+	}
+	return q, nil
+}
+
+func decodePoint(r *join.Record) (*bls12381.G1, error) {
+	p := new(bls12381.G1)
+	if err := p.SetBytes(r.Point); err != nil {
+		return nil, fmt.Errorf("registration point: %w", err)
+	}
+	return p, nil
+}
+
+// An Opening says who made a signature, and proves it: the opener knows a token that
+// belongs to the signature, and to the point that the member registered.
+type Opening struct {
+	record join.Record // without evidence
+	proof  sigma.HomProof
+}
+
+// Member returns the signer's identity.
+func (o *Opening) Member() string { return o.record.Member }
+
+// Key returns the long-term key by which the signer registered. A judge compares it
+// with the one that he knows of the member.
+func (o *Opening) Key() ed25519.PublicKey { return o.record.Key }
+
+// MarshalBinary returns the canonical encoding.
+func (o *Opening) MarshalBinary() ([]byte, error) {
+	r, err := o.record.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	var e wire.Encoder
+	e.U8(version)
+	e.U8(suite)
+	e.Bytes(r)
+	e.Fixed(o.proof.Append(nil))
+	return e.Data(), nil
+}
+
+// maxRecord bounds the encoding of a record without evidence.
+const maxRecord = 1024
+
+// UnmarshalBinary decodes an opening. It doesn't check the proof.
+func (o *Opening) UnmarshalBinary(data []byte) error {
+	d := wire.NewDecoder(data)
+	d.Header(version, suite)
+	r := d.Bytes("record", maxRecord)
+	p := d.Fixed("proof", sigma.HomSize)
+	if err := d.Finish(); err != nil {
+		return fmt.Errorf("groupsig: opening: %w", err)
+	}
+	var q Opening
+	if err := q.record.UnmarshalBinary(r); err != nil {
+		return fmt.Errorf("groupsig: opening: %w", err)
+	}
+	if len(q.record.Evidence) != 0 {
+		return errors.New("groupsig: opening: the record has evidence")
+	}
+	proof, err := sigma.DecodeHom(p)
+	if err != nil {
+		return fmt.Errorf("groupsig: opening: %w", err)
+	}
+	q.proof = *proof
+	*o = q
+	return nil
+}
+
+// statement returns the pairs e(A, token) = K and e(P1, token) = e(T, Q), and the
+// context of their proof.
+func (g *Group) statement(t *Target, point *bls12381.G1, context []byte) (*transcript.Items, []sigma.HomPair) {
+	items := new(transcript.Items).Bytes("gid", g.ID[:]).Bytes("ver", nil).Bytes("operation", []byte("open")).
+		Bytes("sigID", t.ID[:]).Bytes("context", context)
+	own := new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(point, g.Q))
+	return items, []sigma.HomPair{{G: t.A, K: t.k()}, {G: bls12381.G1Generator(), K: own}}
+}
+
+// Open finds the signer of a signature that the caller has verified. Tokens are
+// unique in a register, because registration points are, so that the first that fits
+// is the only one.
+func (k *Key) Open(g *Group, register *join.Register, t *Target, context []byte) (*Opening, error) {
+	var records []*join.Record
+	for r := range register.All() {
+		if r.Scheme != g.Scheme || r.GroupID != g.ID {
+			return nil, errors.New("the register is of another group")
+		}
+		records = append(records, r)
+	}
+	value := t.k()
+	errs := make([]error, len(records))
+	i := search(len(records), func(i int) bool {
+		token, err := k.token(g, records[i])
+		if err != nil {
+			errs[i] = err
+			return false
+		}
+		defer token.Wipe()
+		return new(bls12381.GT).PairVarTime(t.A, token).Equal(value)
+	})
+	if i < 0 {
+		if err := errors.Join(errs...); err != nil {
+			return nil, err // the search wasn't complete
+		}
+		return nil, ErrUnknown
+	}
+	o := &Opening{record: *records[i]}
+	o.record.Evidence = nil
+	point, err := decodePoint(&o.record)
+	if err != nil {
+		return nil, err
+	}
+	token, err := k.token(g, records[i])
+	if err != nil {
+		return nil, err
+	}
+	defer token.Wipe()
+	items, pairs := g.statement(t, point, context)
+	proof, err := sigma.ProveHom(g.dst("open"), items, pairs, token)
+	if err != nil {
+		return nil, err
+	}
+	o.proof = *proof
+	return o, nil
+}
+
+// VerifyOpening checks an opening of a signature that the caller has verified: the
+// registered point isn't zero, the proof ties it to the signature, and the member's
+// long-term key has signed it for this group.
+func (g *Group) VerifyOpening(t *Target, o *Opening, key ed25519.PublicKey, context []byte) error {
+	point, err := decodePoint(&o.record)
+	if err != nil {
+		return err
+	}
+	items, pairs := g.statement(t, point, context)
+	if sigma.VerifyHomVarTime(g.dst("open"), items, pairs, &o.proof) != nil {
+		return errOpening
+	}
+	if o.record.Scheme != g.Scheme || o.record.GroupID != g.ID {
+		return errors.New("the registration is for another group")
+	}
+	return o.record.Verify(key)
+}
+
+// List makes a list of the tokens of all revoked members in the register. Each is
+// compared with its registration point again.
+func (k *Key) List(g *Group, register *join.Register, terms Terms) (*List, error) {
+	var listed []*bls12381.G2
+	for r, live := range register.All() {
+		if live {
+			continue
+		}
+		token, err := k.token(g, r)
+		if err != nil {
+			return nil, err
+		}
+		point, err := decodePoint(r)
+		if err != nil {
+			return nil, err
+		}
+		if !g.Belongs(token, point) {
+			return nil, fmt.Errorf("the register's token of %q is wrong", r.Member)
+		}
+		listed = append(listed, token)
+	}
+	return g.sign(terms, listed, k.sign)
+}

@@ -1,0 +1,62 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import (
+	"fmt"
+)
+
+// VerifyOptions are what a verifier demands. The zero value, or nil, is no context
+// and no revocation.
+type VerifyOptions struct {
+	// Context must be what the signer gave.
+	Context []byte
+
+	// Revocation, if it isn't nil, is the list of revoked members. Then Now is the
+	// time, in seconds since 1970, and MinNumber the highest number of a list that
+	// the verifier has seen: a list that isn't in force, or is older, is refused.
+	Revocation     *List
+	Now, MinNumber uint64
+}
+
+// Check returns the options, which may be nil, if the list in them is fresh.
+func (o *VerifyOptions) Check(g *Group) (VerifyOptions, error) {
+	if o == nil {
+		return VerifyOptions{}, nil
+	}
+	if o.Revocation != nil {
+		if err := o.Revocation.Fresh(g, o.Now, o.MinNumber); err != nil {
+			return VerifyOptions{}, err
+		}
+	}
+	return *o, nil
+}
+
+// A BatchError says which signatures of a batch are refused.
+type BatchError struct {
+	Bad  []int   // from 0, in the order of Add, ascending
+	Errs []error // why, for each of Bad
+}
+
+func (e *BatchError) Error() string {
+	return fmt.Sprintf("groupsig: %d signatures of the batch are refused, the first at %d: %v", len(e.Bad), e.Bad[0], e.Errs[0])
+}
+
+// Unwrap returns the reasons.
+func (e *BatchError) Unwrap() []error { return e.Errs }
+
+// NewBatchError returns a *[BatchError] of the errors that aren't nil, or nil.
+func NewBatchError(errs []error) error {
+	e := new(BatchError)
+	for i, err := range errs {
+		if err != nil {
+			e.Bad = append(e.Bad, i)
+			e.Errs = append(e.Errs, err)
+		}
+	}
+	if e.Bad == nil {
+		return nil
+	}
+	return e
+}

@@ -1,0 +1,43 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import (
+	"crypto/ed25519"
+
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/transcript"
+)
+
+// A Group is what this package needs to know of a group key.
+type Group struct {
+	Scheme string            // name in domain separation tags
+	ID     [32]byte          // gid
+	Q      *bls12381.Lines   // the token of T = w·P1 is w·Q
+	Opener ed25519.PublicKey // signs lists
+}
+
+// dst returns the tag of an operation.
+func (g *Group) dst(operation string) []byte { return transcript.DST(g.Scheme, operation) }
+
+// Belongs reports whether token = w·Q for the w of point = w·P1, and isn't zero:
+// e(point, Q) = e(P1, token).
+func (g *Group) Belongs(token *bls12381.G2, point *bls12381.G1) bool {
+	var neg bls12381.G1
+	return !token.IsIdentity() && !point.IsIdentity() && bls12381.PairingCheckVarTime(
+		bls12381.PairWith(neg.Neg(point), g.Q), bls12381.PairOf(bls12381.G1Generator(), token))
+}
+
+// A Target is what a signature says of its signer: K = e(A, token), where K is the
+// product of pairings of points from the signature and the group key.
+type Target struct {
+	A     *bls12381.G1
+	Pairs []bls12381.Pair
+	ID    [32]byte // of the signature
+}
+
+// k returns the product of the target's pairings.
+func (t *Target) k() *bls12381.GT {
+	return new(bls12381.GT).PairingProductVarTime(t.Pairs...)
+}

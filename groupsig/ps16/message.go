@@ -1,0 +1,167 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ps16
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+
+	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/wire"
+)
+
+// What the issuer keeps, from the packages that all schemes share. See their methods.
+type (
+	// Sessions are the issuer's runs of the join protocol: each gives one credential
+	// at most, to one identity, before it expires.
+	Sessions = join.Sessions
+	// A SessionID names a run.
+	SessionID = join.SessionID
+	// A Challenge is the issuer's first message to a member.
+	Challenge = join.Challenge
+	// A Register holds the records of all members. The issuer's has their tokens in
+	// the clear, and is secret; the opener's has them sealed.
+	Register = join.Register
+	// A Record is what a member signed when it joined.
+	Record = join.Record
+)
+
+// Kinds of join proofs. With Fischlin, the default, any number of sessions may be
+// open; the table of sessions keeps to one that is open with Schnorr.
+const (
+	Fischlin = join.Fischlin
+	Schnorr  = join.Schnorr
+)
+
+// NewSessions returns an empty table for the group's issuer.
+func (g *GroupKey) NewSessions() *Sessions { return join.NewSessions(scheme, g.id) }
+
+// NewRegister returns an empty register for the group's issuer or its opener.
+func (g *GroupKey) NewRegister() *Register { return join.NewRegister(scheme, g.id, 0) }
+
+// maxProof bounds the join proof: that of Fischlin's kind has 1312 bytes.
+const maxProof = 2048
+
+// A Request is the member's message to the issuer: tau = sk·P1, the token sk·Y, the
+// proof of sk and the registration signature. The token is for the issuer and the
+// opener only.
+type Request struct {
+	session SessionID
+	tau     bls12381.G1
+	ttau    bls12381.G2
+	proof   []byte
+	key     ed25519.PublicKey
+	sig     []byte
+}
+
+// Session returns the session that the request answers.
+func (r *Request) Session() SessionID { return r.session }
+
+// MarshalBinary returns the canonical encoding.
+func (r *Request) MarshalBinary() ([]byte, error) {
+	if r.tau.IsIdentity() || r.ttau.IsIdentity() || len(r.key) != ed25519.PublicKeySize || len(r.sig) != ed25519.SignatureSize {
+		return nil, errors.New("ps16: incomplete request")
+	}
+	var e wire.Encoder
+	e.U8(version)
+	e.U8(suite)
+	e.Fixed(r.session[:])
+	e.Fixed(r.tau.Bytes())
+	e.Fixed(r.ttau.Bytes())
+	e.Fixed(r.key)
+	e.Fixed(r.sig)
+	e.Bytes(r.proof)
+	return e.Data(), nil
+}
+
+// UnmarshalBinary decodes a request.
+func (r *Request) UnmarshalBinary(data []byte) error {
+	d := wire.NewDecoder(data)
+	d.Header(version, suite)
+	var q Request
+	d.Read("session", q.session[:])
+	readG1(d, "tau", &q.tau)
+	readG2(d, "token", &q.ttau)
+	q.key = d.Fixed("key", ed25519.PublicKeySize)
+	q.sig = d.Fixed("signature", ed25519.SignatureSize)
+	q.proof = d.Bytes("proof", maxProof)
+	if err := d.Finish(); err != nil {
+		return fmt.Errorf("ps16: request: %w", err)
+	}
+	*r = q
+	return nil
+}
+
+// statement is tau = sk·P1.
+func (r *Request) statement() *sigma.Statement { return sigma.Dlog(bls12381.G1Generator(), &r.tau) }
+
+// record returns what the member signed, with what an opener needs to check the
+// request again.
+func (r *Request) record(c *Challenge) *Record {
+	var e wire.Encoder
+	e.Fixed(c.Nonce[:])
+	e.U8(uint8(c.Kind))
+	e.Fixed(r.ttau.Bytes())
+	e.Bytes(r.proof)
+	return &Record{Scheme: scheme, GroupID: c.GroupID, Session: c.Session, Member: c.Member,
+		Point: r.tau.Bytes(), Key: r.key, Signature: r.sig, Evidence: e.Data()}
+}
+
+// requestOf is the inverse of record.
+func requestOf(rec *Record) (*Request, *Challenge, error) {
+	c := &Challenge{Scheme: rec.Scheme, GroupID: rec.GroupID, Session: rec.Session, Member: rec.Member}
+	r := &Request{session: rec.Session, key: rec.Key, sig: rec.Signature}
+	p := wire.NewDecoder(rec.Point)
+	readG1(p, "tau", &r.tau)
+	if err := p.Finish(); err != nil {
+		return nil, nil, err
+	}
+	d := wire.NewDecoder(rec.Evidence)
+	d.Read("nonce", c.Nonce[:])
+	c.Kind = join.Kind(d.U8("kind"))
+	readG2(d, "token", &r.ttau)
+	r.proof = d.Bytes("proof", maxProof)
+	if err := d.Finish(); err != nil {
+		return nil, nil, fmt.Errorf("evidence: %w", err)
+	}
+	return r, c, nil
+}
+
+// A Credential is the issuer's answer: sigma1 and sigma2 = (x + y·sk)·sigma1.
+type Credential struct {
+	session SessionID
+	s1, s2  bls12381.G1
+}
+
+// MarshalBinary returns the canonical encoding.
+func (c *Credential) MarshalBinary() ([]byte, error) {
+	if c.s1.IsIdentity() || c.s2.IsIdentity() {
+		return nil, errors.New("ps16: incomplete credential")
+	}
+	var e wire.Encoder
+	e.U8(version)
+	e.U8(suite)
+	e.Fixed(c.session[:])
+	e.Fixed(c.s1.Bytes())
+	e.Fixed(c.s2.Bytes())
+	return e.Data(), nil
+}
+
+// UnmarshalBinary decodes a credential.
+func (c *Credential) UnmarshalBinary(data []byte) error {
+	d := wire.NewDecoder(data)
+	d.Header(version, suite)
+	var q Credential
+	d.Read("session", q.session[:])
+	readG1(d, "sigma1", &q.s1)
+	readG1(d, "sigma2", &q.s2)
+	if err := d.Finish(); err != nil {
+		return fmt.Errorf("ps16: credential: %w", err)
+	}
+	*c = q
+	return nil
+}
