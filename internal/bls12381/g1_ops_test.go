@@ -165,6 +165,18 @@ func TestG1Multi(t *testing.T) {
 				if p := new(G1).MultiMultVarTime(terms...); !p.Equal(sum) {
 					t.Error("wrong sum")
 				}
+				for i := range terms {
+					if terms[i].Table != nil {
+						terms[i] = MulG1(terms[i].K, terms[i].Table.Point())
+					}
+				}
+				buckets, straus := g1Buckets(terms), g1Straus(terms)
+				if p := g1FromJacobian(&buckets); !p.Equal(sum) {
+					t.Error("wrong sum by buckets")
+				}
+				if p := g1FromJacobian(&straus); !p.Equal(sum) {
+					t.Error("wrong sum by digits")
+				}
 			})
 		}
 	}

@@ -29,86 +29,127 @@ func (a *G1Affine) Point() *G1 {
 func (p *G1) SumVarTime(points []G1Affine) *G1 {
 	var sum bls.G1Jac
 	sum.FromAffine(&bls.G1Affine{})
-	var t bls.G1Affine
 	work := make([]bls.G1Affine, min(len(points), sumChunk))
-	den := make([]fe, (len(work)+1)/2)
 	for len(points) > 0 {
 		n := min(len(points), sumChunk)
 		for i := range n {
 			work[i] = points[i].a
 		}
-		for m := n; m > 1; {
-			m = g1AddPairs(work[:m], den)
-		}
-		t = work[0]
-		sum.AddMixed(&t)
+		g1SumGroups(work[:n], []int{n})
+		sum.AddMixed(&work[0])
 		points = points[n:]
 	}
 	*p = g1FromJacobian(&sum)
 	return p
 }
 
-// sumChunk is the number of points that are summed at a time, so that they stay
-// in the cache.
-const sumChunk = 1024
+const (
+	// sumChunk is the number of points that are summed at a time, so that they
+	// stay in the cache.
+	sumChunk = 1024
+	// sumBatch is the number of additions that share an inversion.
+	sumBatch = sumChunk / 2
+)
 
 // Cases of an affine addition.
 const (
-	pairOther = iota // the sum is one of the two, or the identity, and is in place
-	pairDistinct
-	pairEqual
+	pairDone     = iota // the sum is in the first place already
+	pairDistinct        // by the line through both
+	pairEqual           // by the tangent
 )
 
-// g1AddPairs sets the first half of w to the sums of its pairs, and returns how
-// many there are. A point that is left over is the last.
-func g1AddPairs(w []bls.G1Affine, den []fe) int {
-	half := len(w) / 2
-	var kinds [sumChunk / 2]uint8
-	for i := range half {
-		a, b := &w[2*i], &w[2*i+1]
-		kinds[i] = g1Classify(&den[i], a, b)
+// g1SumGroups sums each of the groups that lie in w one after the other, of the
+// given sizes. Afterwards w starts with the sums, in order, without those of empty
+// groups, and sizes are 0 or 1.
+func g1SumGroups(w []bls.G1Affine, sizes []int) {
+	b := new(g1Batch)
+	for more := true; more; {
+		more = false
+		in := 0
+		b.out = w
+		for i, n := range sizes {
+			for ; n > 1; n -= 2 {
+				b.add(w[in : in+2])
+				in += 2
+			}
+			if n == 1 {
+				b.add(w[in : in+1])
+				in++
+			}
+			sizes[i] = (sizes[i] + 1) / 2
+			more = more || sizes[i] > 1
+		}
+		b.flush()
 	}
-	inverseBatch(den[:half])
+}
+
+// A g1Batch collects additions, and does them together. The sums go to the front
+// of out, which may overlap the summands: each lies no further than they do.
+type g1Batch struct {
+	out   []bls.G1Affine
+	n     int // additions collected
+	dens  int // denominators among them
+	kinds [sumBatch]uint8
+	pairs [sumBatch][]bls.G1Affine
+	den   [sumBatch]fe
+}
+
+// add collects the addition of a pair, or the copy of a single point.
+func (b *g1Batch) add(pair []bls.G1Affine) {
+	b.pairs[b.n] = pair
+	b.kinds[b.n] = pairDone
+	if len(pair) == 2 {
+		d := &b.den[b.dens]
+		b.kinds[b.n] = g1Classify(d, &pair[0], &pair[1])
+		if b.kinds[b.n] != pairDone {
+			b.dens++
+		}
+	}
+	if b.n++; b.n == sumBatch {
+		b.flush()
+	}
+}
+
+func (b *g1Batch) flush() {
+	inverseBatch(b.den[:b.dens])
+	dens := b.den[:]
 	var l, t fe
-	for i := range half {
-		a, b := w[2*i], w[2*i+1]
-		switch kinds[i] {
-		case pairOther:
-			w[i] = a
+	for i, pair := range b.pairs[:b.n] {
+		p := pair[0]
+		switch b.kinds[i] {
+		case pairDone:
+			b.out[i] = p
 			continue
 		case pairDistinct:
-			l.Sub(&b.Y, &a.Y)
+			l.Sub(&pair[1].Y, &p.Y)
 		case pairEqual:
-			l.Square(&a.X)
+			l.Square(&p.X)
 			t.Double(&l)
 			l.Add(&l, &t)
 		}
-		l.Mul(&l, &den[i])
+		l.Mul(&l, &dens[0])
+		dens = dens[1:]
 		t.Square(&l)
-		t.Sub(&t, &a.X)
-		t.Sub(&t, &b.X)
-		w[i].X = t
-		t.Sub(&a.X, &t)
+		t.Sub(&t, &p.X)
+		t.Sub(&t, &pair[1].X)
+		b.out[i].X = t
+		t.Sub(&p.X, &t)
 		t.Mul(&t, &l)
-		w[i].Y.Sub(&t, &a.Y)
+		b.out[i].Y.Sub(&t, &p.Y)
 	}
-	if len(w)%2 == 1 {
-		w[half] = w[len(w)-1]
-		return half + 1
-	}
-	return half
+	b.out = b.out[b.n:]
+	b.n, b.dens = 0, 0
 }
 
-// g1Classify sets d to the denominator of the slope through a and b, which is not
-// 0. Where there is none, it leaves the sum in a.
+// g1Classify sets d to the denominator of the slope of the line through a and b,
+// which is not 0. Where there is no line, it leaves the sum in a.
 func g1Classify(d *fe, a, b *bls.G1Affine) uint8 {
-	*d = feOne
 	switch {
 	case b.IsInfinity():
-		return pairOther
+		return pairDone
 	case a.IsInfinity():
 		*a = *b
-		return pairOther
+		return pairDone
 	case !a.X.Equal(&b.X):
 		d.Sub(&b.X, &a.X)
 		return pairDistinct
@@ -117,15 +158,15 @@ func g1Classify(d *fe, a, b *bls.G1Affine) uint8 {
 		return pairEqual
 	}
 	*a = bls.G1Affine{}
-	return pairOther
+	return pairDone
 }
 
-// inverseBatch inverts public elements, none of which is 0, in place.
+// inverseBatch inverts at most sumBatch public elements, none of which is 0, in place.
 func inverseBatch(x []fe) {
 	if len(x) == 0 {
 		return
 	}
-	var kept [sumChunk / 2]fe
+	var kept [sumBatch]fe
 	prod := kept[:len(x)]
 	acc := feOne
 	for i := range x {

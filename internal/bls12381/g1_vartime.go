@@ -4,9 +4,6 @@
 package bls12381
 
 import (
-	"github.com/consensys/gnark-crypto/ecc"
-	"github.com/consensys/gnark-crypto/ecc/bls12-381/fr"
-
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
 )
 
@@ -71,7 +68,7 @@ func g1MulLambda(dst, src []bls.G1Affine) {
 // g1BatchAffine returns the points in affine form, with one inversion for many.
 func g1BatchAffine(jac []bls.G1Jac) []bls.G1Affine {
 	out := make([]bls.G1Affine, len(jac))
-	var buf [sumChunk / 2]fe
+	var buf [sumBatch]fe
 	for done := 0; done < len(jac); {
 		zs := buf[:min(len(buf), len(jac)-done)]
 		for i := range zs {
@@ -181,20 +178,6 @@ func g1Straus(terms []G1Term) (acc bls.G1Jac) {
 		}
 	}
 	return acc
-}
-
-// g1Buckets leaves the sum to the backend.
-func g1Buckets(terms []G1Term) (sum bls.G1Jac) {
-	points := make([]bls.G1Affine, len(terms))
-	scalars := make([]fr.Element, len(terms))
-	for i, t := range terms {
-		points[i] = t.P.toAffine()
-		scalars[i] = t.K.m
-	}
-	if _, err := sum.MultiExp(points, scalars, ecc.MultiExpConfig{NbTasks: 1}); err != nil {
-		panic("bls12381: " + err.Error())
-	}
-	return sum
 }
 
 // ScalarMultVarTime sets p = kq for public k and q.

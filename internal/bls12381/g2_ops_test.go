@@ -158,6 +158,10 @@ func TestG2Multi(t *testing.T) {
 				if p := new(G2).MultiMultVarTime(terms...); !p.Equal(sum) {
 					t.Error("wrong sum")
 				}
+				straus := g2Straus(terms)
+				if p := g2FromJacobian(&straus); !p.Equal(sum) {
+					t.Error("wrong sum by digits")
+				}
 			})
 		}
 	}

@@ -29,75 +29,112 @@ func (a *G2Affine) Point() *G2 {
 func (p *G2) SumVarTime(points []G2Affine) *G2 {
 	var sum bls.G2Jac
 	sum.FromAffine(&bls.G2Affine{})
-	var t bls.G2Affine
 	work := make([]bls.G2Affine, min(len(points), sumChunk))
-	den := make([]fe2, (len(work)+1)/2)
 	for len(points) > 0 {
 		n := min(len(points), sumChunk)
 		for i := range n {
 			work[i] = points[i].a
 		}
-		for m := n; m > 1; {
-			m = g2AddPairs(work[:m], den)
-		}
-		t = work[0]
-		sum.AddMixed(&t)
+		g2SumGroups(work[:n], []int{n})
+		sum.AddMixed(&work[0])
 		points = points[n:]
 	}
 	*p = g2FromJacobian(&sum)
 	return p
 }
 
-// g2AddPairs sets the first half of w to the sums of its pairs, and returns how
-// many there are. A point that is left over is the last.
-func g2AddPairs(w []bls.G2Affine, den []fe2) int {
-	half := len(w) / 2
-	var kinds [sumChunk / 2]uint8
-	for i := range half {
-		a, b := &w[2*i], &w[2*i+1]
-		kinds[i] = g2Classify(&den[i], a, b)
+// g2SumGroups sums each of the groups that lie in w one after the other, of the
+// given sizes. Afterwards w starts with the sums, in order, without those of empty
+// groups, and sizes are 0 or 1.
+func g2SumGroups(w []bls.G2Affine, sizes []int) {
+	b := new(g2Batch)
+	for more := true; more; {
+		more = false
+		in := 0
+		b.out = w
+		for i, n := range sizes {
+			for ; n > 1; n -= 2 {
+				b.add(w[in : in+2])
+				in += 2
+			}
+			if n == 1 {
+				b.add(w[in : in+1])
+				in++
+			}
+			sizes[i] = (sizes[i] + 1) / 2
+			more = more || sizes[i] > 1
+		}
+		b.flush()
 	}
-	inverseBatch2(den[:half])
+}
+
+// A g2Batch collects additions, and does them together. The sums go to the front
+// of out, which may overlap the summands: each lies no further than they do.
+type g2Batch struct {
+	out   []bls.G2Affine
+	n     int // additions collected
+	dens  int // denominators among them
+	kinds [sumBatch]uint8
+	pairs [sumBatch][]bls.G2Affine
+	den   [sumBatch]fe2
+}
+
+// add collects the addition of a pair, or the copy of a single point.
+func (b *g2Batch) add(pair []bls.G2Affine) {
+	b.pairs[b.n] = pair
+	b.kinds[b.n] = pairDone
+	if len(pair) == 2 {
+		d := &b.den[b.dens]
+		b.kinds[b.n] = g2Classify(d, &pair[0], &pair[1])
+		if b.kinds[b.n] != pairDone {
+			b.dens++
+		}
+	}
+	if b.n++; b.n == sumBatch {
+		b.flush()
+	}
+}
+
+func (b *g2Batch) flush() {
+	inverseBatch2(b.den[:b.dens])
+	dens := b.den[:]
 	var l, t fe2
-	for i := range half {
-		a, b := w[2*i], w[2*i+1]
-		switch kinds[i] {
-		case pairOther:
-			w[i] = a
+	for i, pair := range b.pairs[:b.n] {
+		p := pair[0]
+		switch b.kinds[i] {
+		case pairDone:
+			b.out[i] = p
 			continue
 		case pairDistinct:
-			l.Sub(&b.Y, &a.Y)
+			l.Sub(&pair[1].Y, &p.Y)
 		case pairEqual:
-			l.Square(&a.X)
+			l.Square(&p.X)
 			t.Double(&l)
 			l.Add(&l, &t)
 		}
-		l.Mul(&l, &den[i])
+		l.Mul(&l, &dens[0])
+		dens = dens[1:]
 		t.Square(&l)
-		t.Sub(&t, &a.X)
-		t.Sub(&t, &b.X)
-		w[i].X = t
-		t.Sub(&a.X, &t)
+		t.Sub(&t, &p.X)
+		t.Sub(&t, &pair[1].X)
+		b.out[i].X = t
+		t.Sub(&p.X, &t)
 		t.Mul(&t, &l)
-		w[i].Y.Sub(&t, &a.Y)
+		b.out[i].Y.Sub(&t, &p.Y)
 	}
-	if len(w)%2 == 1 {
-		w[half] = w[len(w)-1]
-		return half + 1
-	}
-	return half
+	b.out = b.out[b.n:]
+	b.n, b.dens = 0, 0
 }
 
-// g2Classify sets d to the denominator of the slope through a and b, which is not
-// 0. Where there is none, it leaves the sum in a.
+// g2Classify sets d to the denominator of the slope of the line through a and b,
+// which is not 0. Where there is no line, it leaves the sum in a.
 func g2Classify(d *fe2, a, b *bls.G2Affine) uint8 {
-	*d = fe2One
 	switch {
 	case b.IsInfinity():
-		return pairOther
+		return pairDone
 	case a.IsInfinity():
 		*a = *b
-		return pairOther
+		return pairDone
 	case !a.X.Equal(&b.X):
 		d.Sub(&b.X, &a.X)
 		return pairDistinct
@@ -106,15 +143,15 @@ func g2Classify(d *fe2, a, b *bls.G2Affine) uint8 {
 		return pairEqual
 	}
 	*a = bls.G2Affine{}
-	return pairOther
+	return pairDone
 }
 
-// inverseBatch2 inverts public elements, none of which is 0, in place.
+// inverseBatch2 inverts at most sumBatch public elements, none of which is 0, in place.
 func inverseBatch2(x []fe2) {
 	if len(x) == 0 {
 		return
 	}
-	var kept [sumChunk / 2]fe2
+	var kept [sumBatch]fe2
 	prod := kept[:len(x)]
 	acc := fe2One
 	for i := range x {

@@ -93,7 +93,7 @@ func g2Straus(terms []G2Term) (acc bls.G2Jac) {
 // g2BatchAffine returns the points in affine form, with one inversion for many.
 func g2BatchAffine(jac []bls.G2Jac) []bls.G2Affine {
 	out := make([]bls.G2Affine, len(jac))
-	var buf [sumChunk / 2]fe2
+	var buf [sumBatch]fe2
 	for done := 0; done < len(jac); {
 		zs := buf[:min(len(buf), len(jac)-done)]
 		for i := range zs {
