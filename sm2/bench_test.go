@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/emmansun/gmsm/sm2"
+
+	"github.com/undersign/undersign/internal/sm2ec"
 )
 
 // A load is distinct signatures of messages of 200 bytes, in DER.
@@ -117,6 +119,15 @@ func BenchmarkVerify(b *testing.B) {
 
 // BenchmarkAdversarial verifies batches that were made to be slow.
 func BenchmarkAdversarial(b *testing.B) {
+	for _, tier := range sm2ec.Tiers() {
+		b.Run(tier, func(b *testing.B) {
+			defer sm2ec.ForceTier(tier)()
+			benchmarkAdversarial(b)
+		})
+	}
+}
+
+func benchmarkAdversarial(b *testing.B) {
 	s := newSource(b)
 	for _, n := range []int{16, 48, 64, 1024, 4096} {
 		for _, step := range []int{1, 2, 16, 128, n} {
