@@ -102,14 +102,14 @@ func (st *Statement) VerifyVarTime(dst []byte, context *transcript.Items, p *Pro
 // and h (Chaum and Pedersen 1992).
 func EqDlog(g, h, y, z *bls12381.G1) *Statement {
 	return &Statement{Secrets: 1, G1: []Relation{
-		{y, []Term{{W: 0, P: g}}},
-		{z, []Term{{W: 0, P: h}}},
+		{Y: y, Terms: []Term{{W: 0, P: g}}},
+		{Y: z, Terms: []Term{{W: 0, P: h}}},
 	}}
 }
 
 // Dlog is the statement that y has a known discrete logarithm to the base g.
 func Dlog(g, y *bls12381.G1) *Statement {
-	return &Statement{Secrets: 1, G1: []Relation{{y, []Term{{W: 0, P: g}}}}}
+	return &Statement{Secrets: 1, G1: []Relation{{Y: y, Terms: []Term{{W: 0, P: g}}}}}
 }
 
 // DlogG2 is Dlog in G2.

@@ -39,8 +39,8 @@ func sample() (*Statement, []bls12381.Scalar) {
 	return &Statement{
 		Secrets: 3,
 		G1: []Relation{
-			{y0, []Term{{W: 0, P: g, Comb: bls12381.NewG1Comb(g)}, {W: 1, P: h, Table: bls12381.NewG1TableVarTime(h)}}},
-			{mul(&w[1], k), []Term{{W: 1, P: k}}},
+			{Y: y0, Terms: []Term{{W: 0, P: g, Comb: bls12381.NewG1Comb(g)}, {W: 1, P: h, Table: bls12381.NewG1TableVarTime(h)}}},
+			{Y: mul(&w[1], k), Terms: []Term{{W: 1, P: k}}},
 		},
 		G2: []RelationG2{{z, []TermG2{{W: 0, P: p2}, {W: 2, P: q, Comb: bls12381.NewG2Comb(q)}}}},
 	}, w
@@ -110,7 +110,7 @@ func TestOneSecret(t *testing.T) {
 func TestIdentityBase(t *testing.T) {
 	st, w := sample()
 	p, _ := st.Prove(dst, context("a"), w)
-	st.G1[1] = Relation{bls12381.NewG1(), []Term{{W: 1, P: bls12381.NewG1()}}}
+	st.G1[1] = Relation{Y: bls12381.NewG1(), Terms: []Term{{W: 1, P: bls12381.NewG1()}}}
 	if _, err := st.Prove(dst, context("a"), w); err == nil {
 		t.Error("proof with the identity as a base")
 	}

@@ -35,8 +35,9 @@ type Term struct {
 
 // A Relation is Y = sum of its terms.
 type Relation struct {
-	Y     *bls12381.G1
-	Terms []Term
+	Y      *bls12381.G1
+	Terms  []Term
+	YTable *bls12381.G1Table // of Y, if the verifier has one
 }
 
 // A TermG2 is a summand in G2.
@@ -177,7 +178,11 @@ func (st *Statement) RecomputeVarTime(c *bls12381.Scalar, s []bls12381.Scalar) *
 	t := &Commitments{make([]bls12381.G1, len(st.G1)), make([]bls12381.G2, len(st.G2))}
 	for i, r := range st.G1 {
 		terms := make([]bls12381.G1Term, 0, 8)
-		terms = append(terms, bls12381.MulG1(c, r.Y))
+		if r.YTable != nil {
+			terms = append(terms, bls12381.MulG1Table(c, r.YTable))
+		} else {
+			terms = append(terms, bls12381.MulG1(c, r.Y))
+		}
 		for _, term := range r.Terms {
 			if term.Table != nil {
 				terms = append(terms, bls12381.MulG1Table(&s[term.W], term.Table))
