@@ -265,6 +265,24 @@ func TestSubgroup(t *testing.T) {
 	}
 }
 
+// TestReceiverKept checks that an error leaves the receiver alone.
+func TestReceiverKept(t *testing.T) {
+	p, q, z := G1Generator(), G2Generator(), new(GT).PairVarTime(G1Generator(), G2Generator())
+	x := z.Bytes()
+	for _, n := range []int{0, G1Size, G1SizeUncompressed, G2SizeUncompressed, GTSize} {
+		for _, fill := range []byte{0, 0x80, 0xff} {
+			b := bytes.Repeat([]byte{fill}, n)
+			if p.SetBytes(b) == nil || p.SetUncompressed(b) == nil || q.SetBytes(b) == nil || q.SetUncompressed(b) == nil ||
+				z.SetBytes(b) == nil || p.SetUncompressedUnsafe(b) == nil || q.SetUncompressedUnsafe(b) == nil {
+				t.Fatalf("%d bytes of %x accepted", n, fill)
+			}
+		}
+	}
+	if !p.Equal(G1Generator()) || !q.Equal(G2Generator()) || !bytes.Equal(z.Bytes(), x) {
+		t.Error("a receiver changed")
+	}
+}
+
 func TestNotOnCurve(t *testing.T) {
 	g := G1Generator().UncompressedBytes()
 	g[95] ^= 1

@@ -68,12 +68,6 @@ func fe2Sqr(z, x *fe2) {
 	feAdd(&z.A1, &c, &c)
 }
 
-// fe2MulFe sets z = xy for y in Fp.
-func fe2MulFe(z, x *fe2, y *fe) {
-	feMul(&z.A0, &x.A0, y)
-	feMul(&z.A1, &x.A1, y)
-}
-
 // fe2MulXi sets z = (1+u)x.
 func fe2MulXi(z, x *fe2) {
 	if hasMul2 {

@@ -45,10 +45,10 @@ func (p *G1) SumVarTime(points []G1Affine) *G1 {
 
 const (
 	// sumChunk is the number of points that are summed at a time, so that they
-	// stay in the cache.
-	sumChunk = 1024
+	// stay in a near cache.
+	sumChunk = 4096
 	// sumBatch is the number of additions that share an inversion.
-	sumBatch = sumChunk / 2
+	sumBatch = 512
 )
 
 // Cases of an affine addition.
