@@ -1,0 +1,194 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package klap20
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/undersign/undersign/groupsig/internal/tokens"
+	"github.com/undersign/undersign/internal/batch"
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/transcript"
+)
+
+// A BatchError says which signatures of a batch are refused, and why.
+type BatchError = tokens.BatchError
+
+// A Batch verifies many signatures together, with one product of three pairings. It
+// takes signatures in both layouts; those that were parsed from the batch layout have
+// their proofs merged as well.
+type Batch struct {
+	g    *GroupKey
+	opts *VerifyOptions
+	msgs [][]byte
+	sigs []*Signature
+}
+
+// Batch returns an empty batch. The options hold for all signatures.
+func (g *GroupKey) Batch(opts *VerifyOptions) *Batch { return &Batch{g: g, opts: opts} }
+
+// Add adds a signature. The message and the signature mustn't change until Verify
+// returns.
+func (b *Batch) Add(msg []byte, sig *Signature) {
+	b.msgs = append(b.msgs, msg)
+	b.sigs = append(b.sigs, sig)
+}
+
+// Len returns the number of signatures.
+func (b *Batch) Len() int { return len(b.sigs) }
+
+// How the search for bad signatures spends its time, in units of a single
+// verification: a sum is a product of pairings, and less for each signature.
+const (
+	leaf        = 4
+	sumCost     = 0.8
+	sumCostEach = 0.2
+	maxExtra    = 0.6
+)
+
+// Verify returns nil if all signatures are valid, and else a *[BatchError].
+func (b *Batch) Verify() error {
+	o, err := b.opts.Check(b.g.tokens)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(b.sigs))
+	good := make([]bool, len(b.sigs))
+	parallel(len(b.sigs), func(i int) { good[i] = b.proved(i, o.Context) })
+	var items []int
+	for i, ok := range good {
+		if ok {
+			items = append(items, i)
+		} else {
+			errs[i] = ErrSignature
+		}
+	}
+	digest := b.digest(o.Context)
+	sum := func(lo, hi int) bool { return b.sum(items[lo:hi], transcript.NewWeights(digest)) }
+	if len(items) <= leaf || !sum(0, len(items)) {
+		batch.Locate(batch.Problem[bool]{
+			N: len(items), Sum: sum, IsZero: func(ok bool) bool { return ok },
+			Confirm: func(suspects []int) []int {
+				parallel(len(suspects), func(j int) {
+					if i := items[suspects[j]]; !b.g.valid(b.msgs[i], b.sigs[i], o.Context) {
+						errs[i] = ErrSignature
+					}
+				})
+				return nil
+			},
+			Cost: func(n int) float64 { return sumCost + sumCostEach*float64(n) },
+			Leaf: leaf, MaxExtra: maxExtra,
+		}, false)
+	}
+	if o.Revocation != nil {
+		for i, sig := range b.sigs {
+			if errs[i] == nil {
+				errs[i] = o.Revocation.Check(b.g.target(sig))
+			}
+		}
+	}
+	return tokens.NewBatchError(errs)
+}
+
+// proved checks what comes before the weights: points that aren't zero, and c by its
+// hash. The commitment is recomputed unless it came with the signature; then it is
+// checked with the sums.
+func (b *Batch) proved(i int, context []byte) bool {
+	sig := b.sigs[i]
+	if sig == nil || sig.hasZero() {
+		return false
+	}
+	if sig.r != nil && sig.c.Equal(b.g.challenge(b.msgs[i], context, sig, sig.r)) {
+		return true
+	}
+	return sig.c.Equal(b.g.challenge(b.msgs[i], context, sig, sig.commitment()))
+}
+
+// digest returns the digest of all inputs.
+func (b *Batch) digest(context []byte) [32]byte {
+	items := b.g.items().Bytes("context", context)
+	for i, sig := range b.sigs {
+		items.Message("m", transcript.MessageOf(b.msgs[i]))
+		if sig != nil {
+			items.Bytes("signature", sig.Bytes())
+			if sig.r != nil {
+				items.G1("R", sig.r)
+			}
+		}
+	}
+	return items.Sum()
+}
+
+// sum checks the equations of some signatures, with a weight d for each pairing
+// equation and another weight e for each proof whose commitment is given:
+//
+//	e(sum -d·vv + e·(s·uu + c·ww - R), P2) · e(sum d·uu, X) · e(sum d·ww, Y) = 1
+func (b *Batch) sum(items []int, weights *transcript.Weights) bool {
+	n := len(items)
+	d, e := make([]bls12381.Scalar, n), make([]bls12381.Scalar, n)
+	for i := range items {
+		weights.Next(&d[i])
+		weights.Next(&e[i])
+	}
+	const chunk = 256 // that many are worth another goroutine
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/chunk))
+	parts := make([][3]bls12381.G1, workers)
+	parallel(workers, func(j int) {
+		lo, hi := j*n/workers, (j+1)*n/workers
+		parts[j] = b.part(items[lo:hi], d[lo:hi], e[lo:hi])
+	})
+	var p [3]bls12381.G1
+	for j := range parts {
+		for i := range p {
+			p[i].Add(&p[i], &parts[j][i])
+		}
+	}
+	bls12381.NormalizeG1(&p[0], &p[1], &p[2])
+	return bls12381.PairingCheckVarTime(bls12381.PairWith(&p[0], b.g.p2),
+		bls12381.PairWith(&p[1], b.g.x), bls12381.PairWith(&p[2], b.g.y))
+}
+
+// part returns the three sums over a part of the signatures. Terms to subtract are
+// summed apart: a weight is short, and its negative isn't.
+func (b *Batch) part(items []int, d, e []bls12381.Scalar) (p [3]bls12381.G1) {
+	var minus, plus, uu, ww []bls12381.G1Term
+	scaled := make([][2]bls12381.Scalar, len(items))
+	for i, item := range items {
+		sig := b.sigs[item]
+		minus = append(minus, bls12381.MulG1(&d[i], &sig.vv))
+		uu = append(uu, bls12381.MulG1(&d[i], &sig.uu))
+		ww = append(ww, bls12381.MulG1(&d[i], &sig.ww))
+		if sig.r != nil {
+			k := &scaled[i]
+			minus = append(minus, bls12381.MulG1(&e[i], sig.r))
+			plus = append(plus, bls12381.MulG1(k[0].Mul(&e[i], &sig.s), &sig.uu), bls12381.MulG1(k[1].Mul(&e[i], &sig.c), &sig.ww))
+		}
+	}
+	var m bls12381.G1
+	p[0].Sub(p[0].MultiMultVarTime(plus...), m.MultiMultVarTime(minus...))
+	p[1].MultiMultVarTime(uu...)
+	p[2].MultiMultVarTime(ww...)
+	return p
+}
+
+// parallel calls f with 0 to n-1, on all processors.
+func parallel(n int, f func(int)) {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	if workers <= 1 {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < n; i += workers {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}

@@ -1,0 +1,149 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package klap20
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/wire"
+)
+
+// A MemberKey signs for one member. It may be used by several goroutines, but not
+// while Wipe runs.
+type MemberKey struct {
+	g       *GroupKey
+	alpha   bls12381.Scalar
+	u, v, w bls12381.G1
+	record  *Record // without evidence
+
+	combU, combV, combW *bls12381.G1Comb
+}
+
+// load computes u and w, checks the credential, e(v, P2) = e(u, X)·e(w, Y), and
+// precomputes the combs. The issuer knows all three points.
+func (m *MemberKey) load() error {
+	if m.v.IsIdentity() {
+		return errors.New("the credential is zero")
+	}
+	var f, neg bls12381.G1
+	bls12381.NormalizeG1(f.ScalarBaseMult(&m.alpha))
+	if m.record.Scheme != scheme || m.record.GroupID != m.g.id || string(m.record.Point) != string(f.Bytes()) {
+		return errors.New("the record isn't that of the key")
+	}
+	if err := m.record.Verify(m.record.Key); err != nil {
+		return err
+	}
+	m.u.Set(m.g.hash(&f))
+	bls12381.NormalizeG1(m.w.ScalarMult(&m.alpha, &m.u))
+	if !bls12381.PairingCheckVarTime(bls12381.PairWith(neg.Neg(&m.v), m.g.p2),
+		bls12381.PairWith(&m.u, m.g.x), bls12381.PairWith(&m.w, m.g.y)) {
+		return errors.New("the credential isn't valid for this member")
+	}
+	m.combU = bls12381.NewG1Comb(&m.u)
+	m.combV = bls12381.NewG1Comb(&m.v)
+	m.combW = bls12381.NewG1Comb(&m.w)
+	return nil
+}
+
+// Group returns the group key.
+func (m *MemberKey) Group() *GroupKey { return m.g }
+
+// Member returns the identity under which the key was registered.
+func (m *MemberKey) Member() string {
+	if m.record == nil {
+		return ""
+	}
+	return m.record.Member
+}
+
+// Wipe overwrites the secrets. The key is of no use afterwards.
+func (m *MemberKey) Wipe() {
+	m.alpha.Wipe()
+	m.u.Wipe()
+	m.v.Wipe()
+	m.w.Wipe()
+	if m.combU != nil {
+		m.combU.Wipe()
+		m.combV.Wipe()
+		m.combW.Wipe()
+		m.combU = nil
+	}
+}
+
+func (m *MemberKey) wiped() bool { return m.combU == nil }
+
+// Equal reports whether x is the same key.
+func (m *MemberKey) Equal(x *MemberKey) bool {
+	return x != nil && !m.wiped() && !x.wiped() && m.g.Equal(x.g) &&
+		m.alpha.Equal(&x.alpha) && m.v.Equal(&x.v)
+}
+
+// String shows nothing of the secrets, nor who the member is: it may end up beside a
+// signature. The receiver is a value, so that printing a dereferenced key shows no
+// more.
+func (m MemberKey) String() string {
+	if m.g == nil {
+		return "klap20.MemberKey(empty)"
+	}
+	return fmt.Sprintf("klap20.MemberKey(%q)", m.g.label)
+}
+
+// GoString is String.
+func (m MemberKey) GoString() string { return m.String() }
+
+// Format writes String, whatever the verb.
+func (m MemberKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, m.String()) }
+
+const (
+	maxGroupKey = 1024
+	maxRecord   = 1024
+)
+
+// MarshalBinary returns the canonical encoding, which is secret; clear it after use.
+func (m *MemberKey) MarshalBinary() ([]byte, error) {
+	if m.wiped() {
+		return nil, errWiped
+	}
+	r, err := m.record.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	g := m.g.encode()
+	var e wire.Encoder
+	e.Grow(16 + len(g) + len(r) + bls12381.ScalarSize + bls12381.G1Size)
+	e.U8(version)
+	e.U8(suite)
+	e.Bytes(g)
+	e.Bytes(r)
+	putSecret(&e, m.alpha.Bytes())
+	putSecret(&e, m.v.Bytes())
+	return e.Data(), nil
+}
+
+// UnmarshalBinary decodes a key, and checks the group key and the credential again.
+func (m *MemberKey) UnmarshalBinary(data []byte) error {
+	d := wire.NewDecoder(data)
+	d.Header(version, suite)
+	g := d.Bytes("group key", maxGroupKey)
+	r := d.Bytes("record", maxRecord)
+	q := &MemberKey{g: new(GroupKey), record: new(Record)}
+	readSecret(d, "alpha", &q.alpha)
+	readG1(d, "v", &q.v)
+	if err := d.Finish(); err != nil {
+		return fmt.Errorf("klap20: member key: %w", err)
+	}
+	if err := errors.Join(q.g.UnmarshalBinary(g), q.record.UnmarshalBinary(r)); err != nil {
+		return fmt.Errorf("klap20: member key: %w", err)
+	}
+	if len(q.record.Evidence) != 0 {
+		return errors.New("klap20: member key: the record has evidence")
+	}
+	if err := q.load(); err != nil {
+		return fmt.Errorf("klap20: member key: %w", err)
+	}
+	*m = *q
+	return nil
+}
