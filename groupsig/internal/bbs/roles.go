@@ -21,6 +21,7 @@ const (
 	kindConverter
 	kindMember
 	kindPending
+	kindBlinding
 )
 
 // marshalScalars encodes a secret key that consists of scalars.
