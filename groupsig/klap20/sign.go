@@ -31,23 +31,30 @@ func (m *MemberKey) Sign(msg []byte, opts *SignOptions) (*Signature, error) {
 	nonces.Next(&r, &k)
 	nonces.Wipe()
 	secret.Wipe()
-	sig := m.sign(msg, opts.Context, &r, &k)
+	sig := m.points(&r, &k)
+	bls12381.NormalizeG1(&sig.uu, &sig.vv, &sig.ww, sig.r)
+	m.respond(sig, msg, opts.Context, &k)
 	r.Wipe()
 	k.Wipe()
 	return sig, nil
 }
 
-// sign makes the signature with nonces r and k.
-func (m *MemberKey) sign(msg, context []byte, r, k *bls12381.Scalar) *Signature {
+// points returns the signature's points and the commitment for the nonces r and k.
+func (m *MemberKey) points(r, k *bls12381.Scalar) *Signature {
 	sig := &Signature{r: new(bls12381.G1)}
 	var t bls12381.Scalar
 	sig.uu.CombMult(r, m.combU)
 	sig.vv.CombMult(r, m.combV)
 	sig.ww.CombMult(r, m.combW)
 	sig.r.CombMult(t.Mul(r, k), m.combU)
-	bls12381.NormalizeG1(&sig.uu, &sig.vv, &sig.ww, sig.r)
+	t.Wipe()
+	return sig
+}
+
+// respond adds the challenge and the response for the nonce k.
+func (m *MemberKey) respond(sig *Signature, msg, context []byte, k *bls12381.Scalar) {
+	var t bls12381.Scalar
 	sig.c.Set(m.g.challenge(msg, context, sig, sig.r))
 	sig.s.Sub(k, t.Mul(&sig.c, &m.alpha))
 	t.Wipe()
-	return sig
 }

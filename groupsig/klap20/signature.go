@@ -124,7 +124,7 @@ func (sig *Signature) UnmarshalBinary(data []byte) error {
 // ID returns the digest that names the signature, in whatever layout it came: in
 // lists, and in openings.
 func (sig *Signature) ID() [32]byte {
-	return new(transcript.Items).Bytes("signature", sig.Bytes()).Sum()
+	return new(transcript.Items).Bytes("sig", sig.Bytes()).Sum()
 }
 
 // Equal reports whether x is the same signature, in whatever layout it came.

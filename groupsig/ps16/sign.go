@@ -31,23 +31,28 @@ func (m *MemberKey) Sign(msg []byte, opts *SignOptions) (*Signature, error) {
 	nonces.Next(&t, &k)
 	nonces.Wipe()
 	secret.Wipe()
-	sig := m.sign(msg, opts.Context, &t, &k)
+	sig := m.points(&t)
+	bls12381.NormalizeG1(&sig.s1, &sig.s2)
+	m.respond(sig, msg, opts.Context, &t, &k)
 	t.Wipe()
 	k.Wipe()
 	return sig, nil
 }
 
-// sign makes the signature with nonces t and k.
-func (m *MemberKey) sign(msg, context []byte, t, k *bls12381.Scalar) *Signature {
+// points returns the signature's points for the nonce t.
+func (m *MemberKey) points(t *bls12381.Scalar) *Signature {
 	sig := new(Signature)
 	sig.s1.CombMult(t, m.comb1)
 	sig.s2.CombMult(t, m.comb2)
-	bls12381.NormalizeG1(&sig.s1, &sig.s2)
+	return sig
+}
+
+// respond adds the proof for the nonces t and k.
+func (m *MemberKey) respond(sig *Signature, msg, context []byte, t, k *bls12381.Scalar) {
 	var tk bls12381.Scalar
 	var r bls12381.GT
 	r.CombExp(tk.Mul(t, k), m.combE)
 	sig.c.Set(m.g.challengeItems(msg, context, sig).GT("R", &r).Challenge(dstSign))
 	sig.s.Sub(k, tk.Mul(&sig.c, &m.sk))
 	tk.Wipe()
-	return sig
 }
