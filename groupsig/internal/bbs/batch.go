@@ -18,7 +18,7 @@ type BatchError struct {
 }
 
 func (e *BatchError) Error() string {
-	return fmt.Sprintf("bbs: %d signatures of the batch are invalid, the first of them number %d", len(e.Bad), e.Bad[0])
+	return fmt.Sprintf("groupsig: %d signatures of the batch are invalid, the first of them number %d", len(e.Bad), e.Bad[0])
 }
 
 // Unwrap returns ErrSignature.

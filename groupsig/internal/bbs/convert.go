@@ -37,7 +37,7 @@ func (k *GroupKey) NewBlindingKey() (*BlindingKey, error) {
 	return b, nil
 }
 
-var errNoConverter = errors.New("bbs: the group has no converter")
+var errNoConverter = errors.New("groupsig: the group has no converter")
 
 // Public returns bpk = bsk·g, for the converter.
 func (b *BlindingKey) Public() []byte { return b.bpk.Bytes() }
@@ -74,7 +74,7 @@ func (k *GroupKey) ParseBlindingKey(data []byte) (*BlindingKey, error) {
 	k.readHeader(d, kindBlinding)
 	readScalar(d, "bsk", &b.bsk)
 	if err := d.Finish(); err != nil {
-		return nil, fmt.Errorf("bbs: blinding key: %w", err)
+		return nil, fmt.Errorf("groupsig: blinding key: %w", err)
 	}
 	b.bpk.CombMult(&b.bsk, k.g.comb())
 	bls12381.NormalizeG1(&b.bpk)
@@ -136,12 +136,12 @@ func encodePoints(ps []bls12381.G1) []byte {
 
 func decodePoints(b []byte, n int) ([]bls12381.G1, error) {
 	if len(b) != n*bls12381.G1Size {
-		return nil, fmt.Errorf("bbs: %d bytes, want %d", len(b), n*bls12381.G1Size)
+		return nil, fmt.Errorf("groupsig: %d bytes, want %d", len(b), n*bls12381.G1Size)
 	}
 	ps := make([]bls12381.G1, n)
 	for i := range ps {
 		if err := ps[i].SetBytes(b[i*bls12381.G1Size : (i+1)*bls12381.G1Size]); err != nil {
-			return nil, fmt.Errorf("bbs: point %d: %w", i, err)
+			return nil, fmt.Errorf("groupsig: point %d: %w", i, err)
 		}
 	}
 	return ps, nil
@@ -157,14 +157,14 @@ func (c *ConverterKey) Convert(k *GroupKey, bpk []byte, query [][]byte) ([][]byt
 		return nil, err
 	}
 	if len(query) < 2 || len(query) > MaxQuery {
-		return nil, fmt.Errorf("bbs: a query has 2 to %d pseudonyms", MaxQuery)
+		return nil, fmt.Errorf("groupsig: a query has 2 to %d pseudonyms", MaxQuery)
 	}
 	var pk bls12381.G1
 	if err := pk.SetBytes(bpk); err != nil {
-		return nil, fmt.Errorf("bbs: blinding key: %w", err)
+		return nil, fmt.Errorf("groupsig: blinding key: %w", err)
 	}
 	if pk.Equal(&k.cpk.p) {
-		return nil, errors.New("bbs: the blinding key is the converter's")
+		return nil, errors.New("groupsig: the blinding key is the converter's")
 	}
 	in := make([][]bls12381.G1, len(query))
 	for i, q := range query {
@@ -190,7 +190,7 @@ func (c *ConverterKey) Convert(k *GroupKey, bpk []byte, query [][]byte) ([][]byt
 		o[3].Add(&q[4], p.CombMult(&r2, comb))
 		for j := range o {
 			if o[j].IsIdentity() {
-				return nil, fmt.Errorf("bbs: pseudonym %d: not an encryption", i)
+				return nil, fmt.Errorf("groupsig: pseudonym %d: not an encryption", i)
 			}
 		}
 		out[i] = encodePoints(o)
@@ -234,7 +234,7 @@ func (b *BlindingKey) Unblind(converted []byte) (nym, message []byte, err error)
 	out[0].Sub(&ps[1], p.ScalarMult(&b.bsk, &ps[0]))
 	out[1].Sub(&ps[3], p.ScalarMult(&b.bsk, &ps[2]))
 	if out[0].IsIdentity() || out[1].IsIdentity() {
-		return nil, nil, errors.New("bbs: an empty pseudonym")
+		return nil, nil, errors.New("groupsig: an empty pseudonym")
 	}
 	enc := encodePoints(out)
 	return enc[:bls12381.G1Size], enc[bls12381.G1Size:], nil

@@ -64,7 +64,7 @@ func (d *Draft) ID() [sha256.Size]byte {
 // have agreed to.
 func (d *Draft) MarshalBinary() ([]byte, error) {
 	if len(d.Label) > maxLabel || len(d.Scheme) > maxName || d.Scheme == "" {
-		return nil, errors.New("bbs: label or scheme too long")
+		return nil, errors.New("groupsig: label or scheme too long")
 	}
 	var e wire.Encoder
 	e.U8(version)
@@ -99,7 +99,7 @@ func (d *Draft) UnmarshalBinary(data []byte) error {
 		r.Fail("scheme", "empty")
 	}
 	if err := r.Finish(); err != nil {
-		return fmt.Errorf("bbs: group key: %w", err)
+		return fmt.Errorf("groupsig: group key: %w", err)
 	}
 	*d = q
 	return nil
@@ -152,11 +152,11 @@ const maxCached = 64
 func NewGroupKey(d *Draft) (*GroupKey, error) {
 	k := &GroupKey{draft: *d, id: d.ID(), l: d.Features.layout(), scopes: map[[32]byte]*base{}, epochs: map[uint64]*base{}}
 	if err := k.decode(); err != nil {
-		return nil, fmt.Errorf("bbs: group key: %w", err)
+		return nil, fmt.Errorf("groupsig: group key: %w", err)
 	}
 	for role := range d.Consents {
 		if err := k.checkConsent(role); err != nil {
-			return nil, fmt.Errorf("bbs: group key: %s: %w", roleNames[role], err)
+			return nil, fmt.Errorf("groupsig: group key: %s: %w", roleNames[role], err)
 		}
 	}
 	k.linesIPK = bls12381.NewLinesVarTime(&k.ipk)
@@ -265,11 +265,11 @@ func (k *GroupKey) checkConsent(role int) error {
 func agree(d *Draft, role int, secrets []bls12381.Scalar) ([]byte, error) {
 	k := &GroupKey{draft: *d, id: d.ID(), l: d.Features.layout()}
 	if err := k.decode(); err != nil {
-		return nil, fmt.Errorf("bbs: group key: %w", err)
+		return nil, fmt.Errorf("groupsig: group key: %w", err)
 	}
 	st := k.consent(role)
 	if st == nil {
-		return nil, errors.New("bbs: the group has no such role")
+		return nil, errors.New("groupsig: the group has no such role")
 	}
 	p, err := st.Prove(k.dst("pop"), k.context("pop/"+roleNames[role]), secrets)
 	if err != nil {
@@ -348,4 +348,19 @@ func (k *GroupKey) epochBase(epoch uint64) *base {
 		k.epochs[epoch] = b
 	}
 	return b
+}
+
+// Check refuses a draft that isn't of a scheme, which has some features and may have
+// others.
+func (d *Draft) Check(scheme string, required, optional Features) error {
+	switch {
+	case d.Scheme != scheme:
+		return fmt.Errorf("groupsig: the group is of the scheme %q, not %q", d.Scheme, scheme)
+	case !d.Features.Has(required) || d.Features&^(required|optional) != 0:
+		return fmt.Errorf("groupsig: features %#x don't belong to the scheme %q", uint16(d.Features), scheme)
+	}
+	if err := d.Features.check(); err != nil {
+		return fmt.Errorf("groupsig: %w", err)
+	}
+	return nil
 }

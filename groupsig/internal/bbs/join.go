@@ -138,10 +138,10 @@ type PendingMember struct {
 // member's long-term key, which signs the registration.
 func (k *GroupKey) NewJoin(member string, key ed25519.PrivateKey, c *join.Challenge) (*PendingMember, []byte, error) {
 	if c.Scheme != k.draft.Scheme || c.GroupID != k.id {
-		return nil, nil, errors.New("bbs: the challenge is for another group")
+		return nil, nil, errors.New("groupsig: the challenge is for another group")
 	}
 	if c.Member != member {
-		return nil, nil, fmt.Errorf("bbs: the challenge is for %q", c.Member)
+		return nil, nil, fmt.Errorf("groupsig: the challenge is for %q", c.Member)
 	}
 	p := &PendingMember{gk: k, session: c.Session, member: member}
 	p.y.Random()
@@ -192,7 +192,7 @@ func (k *IssuerKey) Issue(gk *GroupKey, sessions *join.Sessions, register *join.
 		return nil, err
 	}
 	if !gk.draft.Features.Has(Epoch) && epoch != 0 {
-		return nil, errors.New("bbs: the group has no epochs")
+		return nil, errors.New("groupsig: the group has no epochs")
 	}
 	r := new(join.Record)
 	if err := r.UnmarshalBinary(m2); err != nil {
@@ -200,17 +200,17 @@ func (k *IssuerKey) Issue(gk *GroupKey, sessions *join.Sessions, register *join.
 	}
 	return sessions.Answer(r.Session, m2, now, func(c *join.Challenge, key ed25519.PublicKey) ([]byte, error) {
 		if c.GroupID != gk.id || r.GroupID != gk.id || r.Scheme != gk.draft.Scheme || c.Scheme != gk.draft.Scheme {
-			return nil, errors.New("bbs: the application is for another group")
+			return nil, errors.New("groupsig: the application is for another group")
 		}
 		if r.Member != c.Member {
-			return nil, errors.New("bbs: the application is of another member")
+			return nil, errors.New("groupsig: the application is of another member")
 		}
 		m, err := gk.readApplication(r.Session, r.Point, r.Evidence)
 		if err != nil {
-			return nil, fmt.Errorf("bbs: application: %w", err)
+			return nil, fmt.Errorf("groupsig: application: %w", err)
 		}
 		if m.nonce != c.Nonce || m.kind != c.Kind {
-			return nil, errors.New("bbs: the application doesn't answer the session's challenge")
+			return nil, errors.New("groupsig: the application doesn't answer the session's challenge")
 		}
 		if err := register.Check(r.Member, r.Point); err != nil {
 			return nil, err
@@ -270,11 +270,11 @@ func (k *IssuerKey) Reissue(gk *GroupKey, register *join.Register, member string
 		return nil, err
 	}
 	if !gk.draft.Features.Has(Epoch) {
-		return nil, errors.New("bbs: the group has no epochs")
+		return nil, errors.New("groupsig: the group has no epochs")
 	}
 	r := register.Member(member)
 	if r == nil {
-		return nil, fmt.Errorf("bbs: %q isn't a member", member)
+		return nil, fmt.Errorf("groupsig: %q isn't a member", member)
 	}
 	m, err := gk.checkRecord(r)
 	if err != nil {
@@ -287,11 +287,11 @@ func (k *IssuerKey) Reissue(gk *GroupKey, register *join.Register, member string
 // signature, the latter under the key that the record names.
 func (k *GroupKey) checkRecord(r *join.Record) (*application, error) {
 	if r.GroupID != k.id || r.Scheme != k.draft.Scheme {
-		return nil, errors.New("bbs: the record is of another group")
+		return nil, errors.New("groupsig: the record is of another group")
 	}
 	m, err := k.readApplication(r.Session, r.Point, r.Evidence)
 	if err != nil {
-		return nil, fmt.Errorf("bbs: record: %w", err)
+		return nil, fmt.Errorf("groupsig: record: %w", err)
 	}
 	if err := k.checkApplication(m, r.Member); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ type Signed struct {
 	Options   VerifyOptions
 }
 
-var errScope = errors.New("bbs: the group has no pseudonyms")
+var errScope = errors.New("groupsig: the group has no pseudonyms")
 
 // Pseudonym returns the pseudonym of a signature in its scope: the same for all
 // signatures of one member in one scope. It doesn't verify the signature.
@@ -78,7 +78,7 @@ func (k *GroupKey) newLinks(op string, context []byte, set []Signed) (*links, er
 		return nil, errScope
 	}
 	if len(set) == 0 || len(set) > MaxLink {
-		return nil, fmt.Errorf("bbs: a link has 1 to %d signatures", MaxLink)
+		return nil, fmt.Errorf("groupsig: a link has 1 to %d signatures", MaxLink)
 	}
 	batch := k.Batch()
 	for _, s := range set {
@@ -102,12 +102,12 @@ func (k *GroupKey) newLinks(op string, context []byte, set []Signed) (*links, er
 		}
 		id := k.sigID(g)
 		if seen[id] {
-			return nil, errors.New("bbs: a signature occurs twice in the link")
+			return nil, errors.New("groupsig: a signature occurs twice in the link")
 		}
 		seen[id] = true
 		nym := string(g.p[ptNym].Bytes())
 		if before, ok := nyms[string(scope)]; ok && before != nym {
-			return nil, errors.New("bbs: two signers in one scope")
+			return nil, errors.New("groupsig: two signers in one scope")
 		}
 		nyms[string(scope)] = nym
 		hs := k.scope(scope)
@@ -125,7 +125,7 @@ func (k *GroupKey) newLinks(op string, context []byte, set []Signed) (*links, er
 func (m *MemberKey) prove(op string, l *links, set []Signed) ([]byte, error) {
 	for i, g := range l.g {
 		if !m.made(g, set[i].Options.Scope) {
-			return nil, fmt.Errorf("bbs: signature %d isn't the member's own", i)
+			return nil, fmt.Errorf("groupsig: signature %d isn't the member's own", i)
 		}
 	}
 	w := make([]bls12381.Scalar, 1)
@@ -142,10 +142,10 @@ func (m *MemberKey) prove(op string, l *links, set []Signed) ([]byte, error) {
 func (k *GroupKey) verifyLink(op string, l *links, proof []byte) error {
 	p, err := sigma.Decode(proof, 1)
 	if err != nil {
-		return fmt.Errorf("bbs: link: %w", err)
+		return fmt.Errorf("groupsig: link: %w", err)
 	}
 	if l.st.VerifyVarTime(k.dst(op), l.context, p) != nil {
-		return errors.New("bbs: the link is wrong")
+		return errors.New("groupsig: the link is wrong")
 	}
 	return nil
 }

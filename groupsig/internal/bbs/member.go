@@ -58,7 +58,7 @@ func (k *GroupKey) decodeCredential(d *wire.Decoder) *credential {
 // with B computed here from the member's own y.
 func (k *GroupKey) newMember(y *bls12381.Scalar, c *credential) (*MemberKey, error) {
 	if c.a.IsIdentity() || y.IsZero() {
-		return nil, errors.New("bbs: empty credential")
+		return nil, errors.New("groupsig: empty credential")
 	}
 	b := new(bls12381.G1).CombMult(y, k.h1.comb())
 	b.Add(b, &k.epochBase(c.epoch).p)
@@ -70,7 +70,7 @@ func (k *GroupKey) newMember(y *bls12381.Scalar, c *credential) (*MemberKey, err
 	t.Sub(t, b)
 	bls12381.NormalizeG1(t, b)
 	if !bls12381.PairingCheckVarTime(bls12381.PairWith(&c.a, k.linesIPK), bls12381.PairWith(t, k.linesP2)) {
-		return nil, errors.New("bbs: the credential isn't the issuer's")
+		return nil, errors.New("groupsig: the credential isn't the issuer's")
 	}
 	m := &MemberKey{mu: new(sync.Mutex), gk: k, cred: *c, a: bls12381.NewG1Comb(&c.a), b: bls12381.NewG1Comb(b)}
 	m.y.Set(y)
@@ -88,10 +88,10 @@ func (p *PendingMember) Finish(m3 []byte, epoch uint64) (*MemberKey, error) {
 	d := wire.NewDecoder(m3)
 	c := p.gk.decodeCredential(d)
 	if err := d.Finish(); err != nil {
-		return nil, fmt.Errorf("bbs: credential: %w", err)
+		return nil, fmt.Errorf("groupsig: credential: %w", err)
 	}
 	if c.epoch != epoch {
-		return nil, fmt.Errorf("bbs: the credential is for epoch %d, and the announced one is %d", c.epoch, epoch)
+		return nil, fmt.Errorf("groupsig: the credential is for epoch %d, and the announced one is %d", c.epoch, epoch)
 	}
 	m, err := p.gk.newMember(&p.y, c)
 	if err != nil {
@@ -109,13 +109,13 @@ func (m *MemberKey) Update(cred []byte, epoch uint64) error {
 	d := wire.NewDecoder(cred)
 	c := m.gk.decodeCredential(d)
 	if err := d.Finish(); err != nil {
-		return fmt.Errorf("bbs: credential: %w", err)
+		return fmt.Errorf("groupsig: credential: %w", err)
 	}
 	if c.epoch != epoch {
-		return fmt.Errorf("bbs: the credential is for epoch %d, and the announced one is %d", c.epoch, epoch)
+		return fmt.Errorf("groupsig: the credential is for epoch %d, and the announced one is %d", c.epoch, epoch)
 	}
 	if c.x.Equal(&m.cred.x) {
-		return errors.New("bbs: the credential repeats x")
+		return errors.New("groupsig: the credential repeats x")
 	}
 	n, err := m.gk.newMember(&m.y, c)
 	if err != nil {
@@ -196,7 +196,7 @@ func (k *GroupKey) ParsePendingMember(data []byte) (*PendingMember, error) {
 	p.seq.decode(d, k.draft.Features)
 	if err := d.Finish(); err != nil {
 		p.Wipe()
-		return nil, fmt.Errorf("bbs: pending member: %w", err)
+		return nil, fmt.Errorf("groupsig: pending member: %w", err)
 	}
 	return p, nil
 }
@@ -259,7 +259,7 @@ func (k *GroupKey) ParseMemberKey(data []byte) (*MemberKey, error) {
 	var seq seqKeys
 	seq.decode(d, k.draft.Features)
 	if err := d.Finish(); err != nil {
-		return nil, fmt.Errorf("bbs: member key: %w", err)
+		return nil, fmt.Errorf("groupsig: member key: %w", err)
 	}
 	m, err := k.newMember(&y, c)
 	if err != nil {

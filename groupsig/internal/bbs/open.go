@@ -40,7 +40,7 @@ const maxRecord = 1 << 16
 // MarshalBinary returns the canonical encoding.
 func (o *Opening) MarshalBinary() ([]byte, error) {
 	if o.proof == nil {
-		return nil, errors.New("bbs: empty opening")
+		return nil, errors.New("groupsig: empty opening")
 	}
 	var e wire.Encoder
 	e.U8(version)
@@ -72,7 +72,7 @@ func (o *Opening) UnmarshalBinary(data []byte) error {
 	}
 	record := d.Bytes("record", maxRecord)
 	if err := d.Finish(); err != nil {
-		return fmt.Errorf("bbs: opening: %w", err)
+		return fmt.Errorf("groupsig: opening: %w", err)
 	}
 	if len(record) > 0 {
 		q.record = new(join.Record)
@@ -116,13 +116,13 @@ func (z *OpenerKey) Open(k *GroupKey, register *join.Register, msg transcript.Me
 		mj.ScalarMult(&z.z[j], &g.p[e])
 		mj.Sub(&g.p[e+1+j], &mj)
 		if j > 0 && !mj.Equal(&m) {
-			return nil, errors.New("bbs: the encryptions to the opener's keys differ") // the proof excludes it
+			return nil, errors.New("groupsig: the encryptions to the opener's keys differ") // the proof excludes it
 		}
 		m.Set(&mj)
 	}
 	bls12381.NormalizeG1(&m)
 	if m.IsIdentity() {
-		return nil, errors.New("bbs: the signature holds nothing to open")
+		return nil, errors.New("groupsig: the signature holds nothing to open")
 	}
 	o := &Opening{record: register.Find(m.Bytes())}
 	o.yh.Set(&m)
@@ -139,10 +139,10 @@ func (z *OpenerKey) Open(k *GroupKey, register *join.Register, msg transcript.Me
 // the opening proves that the issuer made a member that it didn't register.
 func (k *GroupKey) VerifyOpening(msg transcript.Message, sig []byte, opts VerifyOptions, o *Opening, key ed25519.PublicKey) error {
 	if !k.draft.Features.Has(Escrow) {
-		return errors.New("bbs: the group has no opener")
+		return errors.New("groupsig: the group has no opener")
 	}
 	if o == nil || o.proof == nil {
-		return errors.New("bbs: empty opening")
+		return errors.New("groupsig: empty opening")
 	}
 	opts.Revocation = nil
 	g, err := k.verify(msg, sig, &opts)
@@ -150,20 +150,20 @@ func (k *GroupKey) VerifyOpening(msg transcript.Message, sig []byte, opts Verify
 		return err
 	}
 	if o.yh.IsIdentity() {
-		return errors.New("bbs: the opening is empty")
+		return errors.New("groupsig: the opening is empty")
 	}
 	if k.openStatement(g, &o.yh).VerifyVarTime(k.dst("open"), k.openContext(g, &o.yh), o.proof) != nil {
-		return errors.New("bbs: the proof of the opening is wrong")
+		return errors.New("groupsig: the proof of the opening is wrong")
 	}
 	if o.record == nil {
 		return nil
 	}
 	r := o.record
 	if r.GroupID != k.id || r.Scheme != k.draft.Scheme {
-		return errors.New("bbs: the opening names a member of another group")
+		return errors.New("groupsig: the opening names a member of another group")
 	}
 	if len(r.Point) != 2*bls12381.G1Size || string(r.Point[bls12381.G1Size:]) != string(o.yh.Bytes()) {
-		return errors.New("bbs: the opening names another member")
+		return errors.New("groupsig: the opening names another member")
 	}
 	return r.Verify(key)
 }
@@ -195,7 +195,7 @@ func (z *OpenerKey) Token(k *GroupKey, r *join.Record) ([]byte, error) {
 		return nil, err
 	}
 	if !k.draft.Features.Has(Token) {
-		return nil, errors.New("bbs: the group has no tokens")
+		return nil, errors.New("groupsig: the group has no tokens")
 	}
 	m, err := k.checkRecord(r)
 	if err != nil {
@@ -222,7 +222,7 @@ func (z *OpenerKey) decryptToken(k *GroupKey, m *application) (*bls12381.G2, err
 	neg.Neg(&k.h1.p)
 	blind.ScalarMult(&rho, tok)
 	if !bls12381.PairingCheckVarTime(bls12381.PairWith(&h, k.linesP2), bls12381.PairOf(&neg, &blind)) {
-		return nil, errors.New("bbs: the record holds another token")
+		return nil, errors.New("groupsig: the record holds another token")
 	}
 	return tok, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrRevoked is what the signature of a revoked member is refused for.
-var ErrRevoked = errors.New("bbs: the signer is revoked")
+var ErrRevoked = errors.New("groupsig: the signer is revoked")
 
 // A Revocation says who is revoked: by pseudonyms, each of which blocks its member
 // in its own scope, and by tokens, which block members in all scopes, and betray
@@ -44,7 +44,7 @@ func (k *GroupKey) NewRevocation(expires int64) *Revocation {
 func (r *Revocation) AddPseudonym(nym []byte) error {
 	var p bls12381.G1
 	if err := p.SetBytes(nym); err != nil {
-		return fmt.Errorf("bbs: pseudonym: %w", err)
+		return fmt.Errorf("groupsig: pseudonym: %w", err)
 	}
 	r.nyms[[bls12381.G1Size]byte(nym)] = true
 	return nil
@@ -54,7 +54,7 @@ func (r *Revocation) AddPseudonym(nym []byte) error {
 func (r *Revocation) AddToken(token []byte) error {
 	var q bls12381.G2
 	if err := q.SetBytes(token); err != nil {
-		return fmt.Errorf("bbs: token: %w", err)
+		return fmt.Errorf("groupsig: token: %w", err)
 	}
 	r.tokens = append(r.tokens, bls12381.NewLinesVarTime(&q))
 	return nil
@@ -63,13 +63,13 @@ func (r *Revocation) AddToken(token []byte) error {
 // current refuses a state that isn't of the group, or is stale.
 func (r *Revocation) current(k *GroupKey, now int64) error {
 	if r.id != k.id {
-		return errors.New("bbs: the revocation state is of another group")
+		return errors.New("groupsig: the revocation state is of another group")
 	}
 	if now >= r.expires {
-		return errors.New("bbs: the revocation state is stale")
+		return errors.New("groupsig: the revocation state is stale")
 	}
 	if !k.draft.Features.Has(Scope) && len(r.nyms)+len(r.tokens) > 0 {
-		return errors.New("bbs: revocation by pseudonyms in a group without")
+		return errors.New("groupsig: revocation by pseudonyms in a group without")
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func wipeScalars(ks []bls12381.Scalar) {
 	}
 }
 
-var errWiped = errors.New("bbs: the key has been wiped")
+var errWiped = errors.New("groupsig: the key has been wiped")
 
 // An IssuerKey makes credentials. Who has it can make members that nobody can trace,
 // but can't sign as a member.
@@ -121,7 +121,7 @@ func consentTo(d *Draft, role int, public, in []byte, secrets []bls12381.Scalar)
 		return errWiped
 	}
 	if string(public) != string(in) {
-		return fmt.Errorf("bbs: the draft has another key for the %s", roleNames[role])
+		return fmt.Errorf("groupsig: the draft has another key for the %s", roleNames[role])
 	}
 	c, err := agree(d, role, secrets)
 	if err != nil {
@@ -143,7 +143,7 @@ func (k *IssuerKey) MarshalBinary() ([]byte, error) {
 func (k *IssuerKey) UnmarshalBinary(data []byte) error {
 	ks, err := unmarshalScalars(kindIssuer, data, 1)
 	if err != nil {
-		return fmt.Errorf("bbs: issuer key: %w", err)
+		return fmt.Errorf("groupsig: issuer key: %w", err)
 	}
 	k.isk = ks
 	return nil
@@ -158,7 +158,7 @@ func (k *IssuerKey) matches(gk *GroupKey) error {
 		return errWiped
 	}
 	if string(k.Public()) != string(gk.draft.Issuer) {
-		return errors.New("bbs: the group has another issuer")
+		return errors.New("groupsig: the group has another issuer")
 	}
 	return nil
 }
@@ -178,10 +178,10 @@ type OpenerKey struct {
 // GenerateOpenerKey returns a new key for a group with some features.
 func GenerateOpenerKey(f Features) (*OpenerKey, error) {
 	if err := f.check(); err != nil {
-		return nil, fmt.Errorf("bbs: %w", err)
+		return nil, fmt.Errorf("groupsig: %w", err)
 	}
 	if !f.Has(Escrow) {
-		return nil, errors.New("bbs: the group has no opener")
+		return nil, errors.New("groupsig: the group has no opener")
 	}
 	k := &OpenerKey{z: make([]bls12381.Scalar, f.openers())}
 	if f.Has(Token) {
@@ -244,7 +244,7 @@ func (k *OpenerKey) UnmarshalBinary(data []byte) error {
 		err = errors.New("too short")
 	}
 	if err != nil {
-		return fmt.Errorf("bbs: opener key: %w", err)
+		return fmt.Errorf("groupsig: opener key: %w", err)
 	}
 	n := len(ks) - tokens
 	*k = OpenerKey{z: ks[:n:n], token: ks[n:]}
@@ -264,7 +264,7 @@ func (k *OpenerKey) matches(gk *GroupKey) error {
 		return errWiped
 	}
 	if string(k.Public(&gk.draft)) != string(gk.draft.Opener) {
-		return errors.New("bbs: the group has another opener")
+		return errors.New("groupsig: the group has another opener")
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (k *ConverterKey) MarshalBinary() ([]byte, error) {
 func (k *ConverterKey) UnmarshalBinary(data []byte) error {
 	ks, err := unmarshalScalars(kindConverter, data, 1)
 	if err != nil {
-		return fmt.Errorf("bbs: converter key: %w", err)
+		return fmt.Errorf("groupsig: converter key: %w", err)
 	}
 	k.csk = ks
 	return nil
@@ -322,14 +322,14 @@ func (k *ConverterKey) matches(gk *GroupKey) error {
 		return errWiped
 	}
 	if string(k.Public(&gk.draft)) != string(gk.draft.Converter) {
-		return errors.New("bbs: the group has another converter")
+		return errors.New("groupsig: the group has another converter")
 	}
 	return nil
 }
 
 // What is printed of secret keys.
 
-const redacted = "bbs: secret key"
+const redacted = "groupsig: secret key"
 
 func (k IssuerKey) String() string                { return redacted }
 func (k IssuerKey) GoString() string              { return redacted }

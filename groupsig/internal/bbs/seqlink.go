@@ -10,7 +10,7 @@ import (
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 )
 
-var errSequence = errors.New("bbs: the group has no sequences")
+var errSequence = errors.New("groupsig: the group has no sequences")
 
 // SequenceIndex returns the index that the member's next signature has, from 1.
 func (m *MemberKey) SequenceIndex() uint64 {
@@ -68,10 +68,10 @@ func (m *MemberKey) SequenceLink(set []Signed, context []byte, first bool) ([]by
 		_, _, n := seqParts(g)
 		i, ok := seq.find(n, last+1)
 		if !ok {
-			return nil, fmt.Errorf("bbs: signature %d isn't in the member's sequence", j)
+			return nil, fmt.Errorf("groupsig: signature %d isn't in the member's sequence", j)
 		}
 		if j > 0 && i != last+1 || j == 0 && first && i != 1 {
-			return nil, fmt.Errorf("bbs: signature %d isn't the next in the sequence", j)
+			return nil, fmt.Errorf("groupsig: signature %d isn't the next in the sequence", j)
 		}
 		last = i
 		x := seq.x(i)
@@ -105,7 +105,7 @@ func (k *GroupKey) VerifySequenceLink(set []Signed, context, link []byte, first 
 	}
 	op := seqOperation(first)
 	if len(link) != sigma.Size(1)+32*len(set) {
-		return errors.New("bbs: sequence link of a wrong length")
+		return errors.New("groupsig: sequence link of a wrong length")
 	}
 	l, err := k.newLinks(op, context, set)
 	if err != nil {
@@ -123,17 +123,17 @@ func (k *GroupKey) VerifySequenceLink(set []Signed, context, link []byte, first 
 func (k *GroupKey) verifySequence(l *links, link []byte, first bool) error {
 	xs := link[sigma.Size(1):]
 	if len(xs) != 32*len(l.g) {
-		return errors.New("bbs: sequence link of a wrong length")
+		return errors.New("groupsig: sequence link of a wrong length")
 	}
 	before := k.seqZero()
 	for j, g := range l.g {
 		x := [32]byte(xs[32*j:])
 		s1, s2, _ := seqParts(g)
 		if s1 != seq1(x) {
-			return fmt.Errorf("bbs: sequence link: signature %d has another place", j)
+			return fmt.Errorf("groupsig: sequence link: signature %d has another place", j)
 		}
 		if (j > 0 || first) && s2 != seq2(x, before) {
-			return fmt.Errorf("bbs: sequence link: signature %d doesn't follow", j)
+			return fmt.Errorf("groupsig: sequence link: signature %d doesn't follow", j)
 		}
 		before = x
 	}

@@ -35,7 +35,7 @@ func (m *MemberKey) Sign(msg transcript.Message, opts SignOptions) ([]byte, erro
 		m.mu.Lock()
 		if m.seq.next == 0 {
 			m.mu.Unlock()
-			return nil, errors.New("bbs: the sequence is at its end")
+			return nil, errors.New("groupsig: the sequence is at its end")
 		}
 		place := m.seq.place(k, m.seq.next)
 		m.seq.next++
@@ -193,10 +193,10 @@ const maxScope = 1 << 16
 
 func (k *GroupKey) checkScope(scope []byte) error {
 	if !k.draft.Features.Has(Scope) && scope != nil {
-		return errors.New("bbs: the group has no scopes")
+		return errors.New("groupsig: the group has no scopes")
 	}
 	if len(scope) > maxScope {
-		return errors.New("bbs: the scope is too long")
+		return errors.New("groupsig: the scope is too long")
 	}
 	return nil
 }

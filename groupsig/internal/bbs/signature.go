@@ -47,7 +47,7 @@ func (f Features) ptE() int {
 	return f.ptConvert()
 }
 
-var errSize = errors.New("bbs: signature of a wrong length")
+var errSize = errors.New("groupsig: signature of a wrong length")
 
 // parse decodes a signature of either layout. Every point is in the subgroup, and
 // none of those outside the proof is the identity.
@@ -72,11 +72,11 @@ func (k *GroupKey) parse(b []byte) (*signature, error) {
 	if g.batch {
 		commitments = next(k.l.relations * bls12381.G1Size)
 	} else if err := g.c.SetBytes(next(bls12381.ScalarSize)); err != nil {
-		return nil, fmt.Errorf("bbs: signature: challenge: %w", err)
+		return nil, fmt.Errorf("groupsig: signature: challenge: %w", err)
 	}
 	for i := range g.s {
 		if err := g.s[i].SetBytes(next(bls12381.ScalarSize)); err != nil {
-			return nil, fmt.Errorf("bbs: signature: response %d: %w", i, err)
+			return nil, fmt.Errorf("groupsig: signature: response %d: %w", i, err)
 		}
 	}
 	if f.Has(Epoch) {
@@ -87,14 +87,14 @@ func (k *GroupKey) parse(b []byte) (*signature, error) {
 	}
 	for i := range g.p {
 		if err := g.p[i].SetBytes(points[i*bls12381.G1Size : (i+1)*bls12381.G1Size]); err != nil {
-			return nil, fmt.Errorf("bbs: signature: point %d: %w", i, err)
+			return nil, fmt.Errorf("groupsig: signature: point %d: %w", i, err)
 		}
 	}
 	if g.batch {
 		g.t = &sigma.Commitments{G1: make([]bls12381.G1, k.l.relations)}
 		for i := range g.t.G1 {
 			if err := g.t.G1[i].SetBytesOrIdentity(commitments[i*bls12381.G1Size : (i+1)*bls12381.G1Size]); err != nil {
-				return nil, fmt.Errorf("bbs: signature: commitment %d: %w", i, err)
+				return nil, fmt.Errorf("groupsig: signature: commitment %d: %w", i, err)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrSignature is what a signature that isn't valid is refused for.
-var ErrSignature = errors.New("bbs: invalid signature")
+var ErrSignature = errors.New("groupsig: invalid signature")
 
 // VerifyOptions say what a verifier demands of a signature.
 type VerifyOptions struct {
@@ -73,7 +73,7 @@ func (k *GroupKey) admit(g *signature, opts *VerifyOptions) error {
 		return err
 	}
 	if k.draft.Features.Has(Epoch) && (g.epoch < opts.MinEpoch || g.epoch > opts.MaxEpoch) {
-		return fmt.Errorf("bbs: the signature is of epoch %d, and %d to %d are accepted", g.epoch, opts.MinEpoch, opts.MaxEpoch)
+		return fmt.Errorf("groupsig: the signature is of epoch %d, and %d to %d are accepted", g.epoch, opts.MinEpoch, opts.MaxEpoch)
 	}
 	if opts.Revocation != nil {
 		return opts.Revocation.current(k, opts.Now)

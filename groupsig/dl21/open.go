@@ -1,0 +1,37 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dl21
+
+import (
+	"crypto/ed25519"
+
+	"github.com/undersign/undersign/groupsig/internal/bbs"
+	"github.com/undersign/undersign/internal/transcript"
+)
+
+// An Opening says who made a signature, and proves it. If it names nobody, it proves
+// that the issuer made a member that it didn't register.
+type Opening = bbs.Opening
+
+// Open verifies a signature and says who made it.
+func (k *OpenerKey) Open(gk *GroupKey, register *Register, msg, sig []byte, opts VerifyOptions) (*Opening, error) {
+	return k.k.Open(gk.k, register, transcript.MessageOf(msg), sig, opts)
+}
+
+// CheckRecord is what an opener checks of a registration when it comes in, so as not
+// to rely on the issuer. The key is the member's long-term key.
+func (k *OpenerKey) CheckRecord(gk *GroupKey, r *Record, key ed25519.PublicKey) error {
+	return k.k.CheckRecord(gk.k, r, key)
+}
+
+// VerifyOpening checks an opening as a judge does, who knows the long-term key of the
+// member that it names. Such an opening can't be made for anybody else, not by issuer
+// and opener together.
+func (k *GroupKey) VerifyOpening(msg, sig []byte, opts VerifyOptions, o *Opening, key ed25519.PublicKey) error {
+	return k.k.VerifyOpening(transcript.MessageOf(msg), sig, opts, o, key)
+}
+
+// Token returns what revokes a member in all scopes, for Revocation.AddToken, in
+// groups with tokens. Once published it betrays all that the member ever signed.
+func (k *OpenerKey) Token(gk *GroupKey, r *Record) ([]byte, error) { return k.k.Token(gk.k, r) }

@@ -1,0 +1,113 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dl21seq
+
+import (
+	"crypto/ed25519"
+	"fmt"
+
+	"github.com/undersign/undersign/groupsig/internal/bbs"
+	"github.com/undersign/undersign/internal/transcript"
+)
+
+// A Pending member has sent its application and waits for the credential. It is
+// secret.
+type Pending struct {
+	gk *GroupKey
+	p  *bbs.PendingMember
+}
+
+// NewJoin answers an issuer's challenge and returns the application to send. The
+// caller has compared the group's ID with the published one. The key is the member's
+// long-term key, which signs the registration.
+func (k *GroupKey) NewJoin(member string, key ed25519.PrivateKey, c *Challenge) (*Pending, []byte, error) {
+	p, m2, err := k.k.NewJoin(member, key, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Pending{k, p}, m2, nil
+}
+
+// Finish checks the credential and returns the member's key. The epoch is the
+// announced one, 0 in groups without.
+func (p *Pending) Finish(credential []byte, epoch uint64) (*MemberKey, error) {
+	m, err := p.p.Finish(credential, epoch)
+	if err != nil {
+		return nil, err
+	}
+	return &MemberKey{p.gk, m}, nil
+}
+
+// MarshalBinary returns the canonical encoding, which is secret.
+func (p *Pending) MarshalBinary() ([]byte, error) { return p.p.MarshalBinary() }
+
+// ParsePending decodes a pending member of the group.
+func (k *GroupKey) ParsePending(data []byte) (*Pending, error) {
+	p, err := k.k.ParsePendingMember(data)
+	if err != nil {
+		return nil, err
+	}
+	return &Pending{k, p}, nil
+}
+
+// Wipe overwrites the secrets.
+func (p *Pending) Wipe() { p.p.Wipe() }
+
+// String shows nothing of the secrets.
+func (p Pending) String() string { return "dl21seq: secret key" }
+
+// GoString is String.
+func (p Pending) GoString() string { return p.String() }
+
+// Format writes String, whatever the verb.
+func (p Pending) Format(f fmt.State, _ rune) { fmt.Fprint(f, p.String()) }
+
+// A MemberKey signs for the group. It may be used by several goroutines, but not
+// while Update or Wipe runs.
+type MemberKey struct {
+	gk *GroupKey
+	m  *bbs.MemberKey
+}
+
+// GroupKey returns the group.
+func (m *MemberKey) GroupKey() *GroupKey { return m.gk }
+
+// Epoch returns the epoch of the credential, 0 in groups without.
+func (m *MemberKey) Epoch() uint64 { return m.m.Epoch() }
+
+// Update takes a credential for another epoch, the announced one.
+func (m *MemberKey) Update(credential []byte, epoch uint64) error {
+	return m.m.Update(credential, epoch)
+}
+
+// Sign signs a message for a scope. In groups with sequences it moves to the next
+// place: store the key and the signature durably, then release the signature. After a
+// crash release the stored one.
+func (m *MemberKey) Sign(msg []byte, opts SignOptions) ([]byte, error) {
+	return m.m.Sign(transcript.MessageOf(msg), opts)
+}
+
+// MarshalBinary returns the canonical encoding, which is secret.
+func (m *MemberKey) MarshalBinary() ([]byte, error) { return m.m.MarshalBinary() }
+
+// ParseMemberKey decodes a member's key and checks its credential.
+func (k *GroupKey) ParseMemberKey(data []byte) (*MemberKey, error) {
+	m, err := k.k.ParseMemberKey(data)
+	if err != nil {
+		return nil, err
+	}
+	return &MemberKey{k, m}, nil
+}
+
+// Wipe overwrites the key.
+func (m *MemberKey) Wipe() { m.m.Wipe() }
+
+// String shows nothing of the key.
+func (m MemberKey) String() string { return "dl21seq: secret key" }
+
+// GoString is String.
+func (m MemberKey) GoString() string { return m.String() }
+
+// Format writes String, whatever the verb.
+func (m MemberKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, m.String()) }
