@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -288,4 +289,21 @@ func TestUnknown(t *testing.T) {
 	}
 	_, err = sk.MinSigPublicKey().UnhardenedChild(1)
 	wantErr(t, "a child in G2", err, errVariant)
+}
+
+// TestConcurrent asks one key for its public keys from several goroutines.
+func TestConcurrent(t *testing.T) {
+	sk := GenerateKey()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for _, s := range []Scheme{Augmented, MinSigAugmented} {
+				sig, err := s.Sign(sk, nil)
+				if err != nil || s.Verify(s.public(sk), nil, sig) != nil {
+					t.Error("not signed")
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

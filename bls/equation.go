@@ -14,8 +14,8 @@ import (
 //	Π e(w_i pk_i, H(m_i)) = e(P1, S)
 //
 // with keys and texts held once each. Terms of one key are gathered in
-// e(pk, Σ w_i H(m_i)), or those of one text in e(Σ w_i pk_i, H(m)), whichever leaves
-// fewer pairings: aggregates of real transactions have few keys, or few texts.
+// e(pk, Σ w_i H(m_i)), or those of one text in e(Σ w_i pk_i, H(m)), whichever costs
+// less: aggregates of real transactions have few keys, or few texts.
 type equation struct {
 	keys   table[point]
 	texts  table[[]byte]
@@ -96,12 +96,12 @@ func (e *equation) holds(u *suite, dst string, s point) bool {
 }
 
 // pairs returns the pairings of some terms, with their weights if there are any. The
-// texts must have been hashed.
+// texts must have been hashed, and there must be a term.
 func (e *equation) pairs(terms []term, weights []bls12381.Scalar) []bls12381.Pair {
 	byKey, keys := gather(terms, func(t term) int { return t.key })
 	byText, texts := gather(terms, func(t term) int { return t.text })
 	pairs := make([]bls12381.Pair, 0, min(len(keys), len(texts))+1)
-	if len(keys) <= len(texts) {
+	if cheaperByKey(e.keys.list[keys[0]].inG2(), len(keys), len(texts), len(terms), weights != nil) {
 		for _, k := range keys {
 			s := combine(byKey[k], weights, func(i int) point { return e.hashes[terms[i].text] })
 			pairs = append(pairs, pair(e.keys.list[k], s))
@@ -113,6 +113,21 @@ func (e *equation) pairs(terms []term, weights []bls12381.Scalar) []bls12381.Pai
 		pairs = append(pairs, pair(s, e.hashes[m]))
 	}
 	return pairs
+}
+
+// cheaperByKey compares the costs of both ways to gather terms, in Miller loops. A weight
+// costs a multiplication of 128 bits, in G1 or in G2.
+func cheaperByKey(keysInG2 bool, keys, texts, terms int, weighted bool) bool {
+	byKey, byText := float64(keys), float64(texts)
+	if weighted {
+		inKeys, inHashes := 0.2, 0.5
+		if keysInG2 {
+			inKeys, inHashes = inHashes, inKeys
+		}
+		byKey += inHashes * float64(terms)
+		byText += inKeys * float64(terms)
+	}
+	return byKey < byText
 }
 
 // gather sorts the indices of terms by what of gives, in order of appearance.
