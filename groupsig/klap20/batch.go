@@ -97,7 +97,7 @@ func (b *Batch) Verify() error {
 // checked with the sums.
 func (b *Batch) proved(i int, context []byte) bool {
 	sig := b.sigs[i]
-	if sig == nil || sig.hasZero() {
+	if b.g.x == nil || sig == nil || sig.hasZero() {
 		return false
 	}
 	if sig.r != nil && sig.c.Equal(b.g.challenge(b.msgs[i], context, sig, sig.r)) {

@@ -5,6 +5,7 @@ package klap20_test
 
 import (
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 
 	"github.com/undersign/undersign/groupsig/klap20"
@@ -84,4 +85,56 @@ func ExampleOpenerKey_RevocationList() {
 	// Output:
 	// 0 revoked <nil>
 	// groupsig: revocation list: it has expired
+}
+
+// A gate checks many tickets at once, and learns which are bad.
+func ExampleGroupKey_Batch() {
+	issuer, opener := klap20.GenerateIssuerKey(), klap20.GenerateOpenerKey()
+	group, err := klap20.Setup("gates", issuer, opener)
+	if err != nil {
+		panic(err)
+	}
+	public, private, _ := ed25519.GenerateKey(nil)
+	sessions, register := group.NewSessions(), group.NewRegister()
+	challenge, err := issuer.Invite(sessions, "alice", public, 1_800_000_000, 3600)
+	if err != nil {
+		panic(err)
+	}
+	join, err := klap20.NewJoin(group, group.ID(), challenge, "alice", private)
+	if err != nil {
+		panic(err)
+	}
+	credential, err := issuer.Issue(group, sessions, register, join.Request(), 1_800_000_000)
+	if err != nil {
+		panic(err)
+	}
+	member, err := join.Finish(credential)
+	if err != nil {
+		panic(err)
+	}
+
+	batch := group.Batch(nil)
+	for i := range 10 {
+		msg := fmt.Append(nil, "ticket ", i)
+		sig, err := member.Sign(msg, nil)
+		if err != nil {
+			panic(err)
+		}
+		if i == 7 {
+			msg = []byte("ticket 70")
+		}
+		// Senders choose the layout that batches verify faster.
+		sig, err = group.ParseBatchSignature(sig.BatchBytes(), msg, nil)
+		if err != nil {
+			panic(err)
+		}
+		batch.Add(msg, sig)
+	}
+	var bad *klap20.BatchError
+	if errors.As(batch.Verify(), &bad) {
+		fmt.Println("bad:", bad.Bad)
+	}
+
+	// Output:
+	// bad: [7]
 }

@@ -431,3 +431,21 @@ func TestWiped(t *testing.T) {
 		t.Error("a wiped key equals itself")
 	}
 }
+
+// An empty group key verifies nothing.
+func TestEmptyGroup(t *testing.T) {
+	sig := group().sign("alice", "m")
+	g := new(GroupKey)
+	b := g.Batch(nil)
+	b.Add([]byte("m"), sig)
+	if g.Verify([]byte("m"), sig, nil) == nil || b.Verify() == nil {
+		t.Error("verifies")
+	}
+	if _, err := g.ParseRevocationList(nil); err == nil {
+		t.Error("has a list")
+	}
+	var s *StaleError
+	if err := g.Verify([]byte("m"), sig, &VerifyOptions{Revocation: mustList(group(), 1), Now: now}); !errors.As(err, &s) {
+		t.Errorf("another group's list: %v", err)
+	}
+}

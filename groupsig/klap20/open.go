@@ -145,6 +145,9 @@ func (k *OpenerKey) RevocationList(g *GroupKey, register *Register, terms Revoca
 // ParseRevocationList decodes a list and checks the opener's signature. Whether it is
 // fresh is checked by each verification.
 func (g *GroupKey) ParseRevocationList(data []byte) (*RevocationList, error) {
+	if g.x == nil {
+		return nil, errors.New("klap20: empty group key")
+	}
 	l, err := g.tokens.ParseList(data)
 	if err != nil {
 		return nil, fmt.Errorf("klap20: revocation list: %w", err)

@@ -43,7 +43,7 @@ func (sig *Signature) hasZero() bool {
 
 // valid checks c = H(..., s·uu + c·ww) and e(vv, P2) = e(uu, X)·e(ww, Y).
 func (g *GroupKey) valid(msg []byte, sig *Signature, context []byte) bool {
-	if sig == nil || sig.hasZero() || !sig.c.Equal(g.challenge(msg, context, sig, sig.commitment())) {
+	if g.x == nil || sig == nil || sig.hasZero() || !sig.c.Equal(g.challenge(msg, context, sig, sig.commitment())) {
 		return false
 	}
 	var neg bls12381.G1

@@ -99,7 +99,7 @@ func (g *GroupKey) check(c *Challenge, r *Request, key ed25519.PublicKey) error 
 
 // Invite opens a session for a member whose long-term key the issuer knows. Times
 // are in seconds since 1970, the lifetime in seconds.
-func (k *IssuerKey) Invite(s *Sessions, member string, key ed25519.PublicKey, kind join.Kind, now, lifetime int64) (*Challenge, error) {
+func (k *IssuerKey) Invite(s *Sessions, member string, key ed25519.PublicKey, kind ProofKind, now, lifetime int64) (*Challenge, error) {
 	if k.wiped() {
 		return nil, errWiped
 	}

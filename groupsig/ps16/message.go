@@ -28,6 +28,8 @@ type (
 	Register = join.Register
 	// A Record is what a member signed when it joined.
 	Record = join.Record
+	// A ProofKind is a way to make join proofs non-interactive.
+	ProofKind = join.Kind
 )
 
 // Kinds of join proofs. With Fischlin, the default, any number of sessions may be

@@ -42,7 +42,7 @@ func (g *GroupKey) Verify(msg []byte, sig *Signature, opts *VerifyOptions) error
 // e(s1, Y)^s·(e(s2, P2)/e(s1, X))^c. Without the test of s1 anybody signs: both points
 // zero make R = 1 for all c and s.
 func (g *GroupKey) valid(msg []byte, sig *Signature, context []byte) bool {
-	if sig == nil || sig.s1.IsIdentity() || sig.s2.IsIdentity() {
+	if g.x == nil || sig == nil || sig.s1.IsIdentity() || sig.s2.IsIdentity() {
 		return false
 	}
 	var a, b, d bls12381.G1

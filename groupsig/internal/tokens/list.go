@@ -156,7 +156,7 @@ func (g *Group) ParseList(data []byte) (*List, error) {
 // and not older than a list that the verifier has seen.
 func (l *List) Fresh(g *Group, now, minNumber uint64) error {
 	switch {
-	case l.group != g.ID:
+	case g == nil || l.group != g.ID:
 		return &StaleError{"it is of another group"}
 	case l.number < minNumber:
 		return &StaleError{fmt.Sprintf("number %d, and there has been %d", l.number, minNumber)}

@@ -35,9 +35,14 @@ type Target struct {
 	A     *bls12381.G1
 	Pairs []bls12381.Pair
 	ID    [32]byte // of the signature
+
+	value *bls12381.GT // K, when it has been computed
 }
 
-// k returns the product of the target's pairings.
+// k returns the product of the target's pairings. A target is of one goroutine.
 func (t *Target) k() *bls12381.GT {
-	return new(bls12381.GT).PairingProductVarTime(t.Pairs...)
+	if t.value == nil {
+		t.value = new(bls12381.GT).PairingProductVarTime(t.Pairs...)
+	}
+	return t.value
 }
