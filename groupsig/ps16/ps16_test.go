@@ -285,7 +285,7 @@ func TestRevocation(t *testing.T) {
 	if empty.Len() != 0 {
 		t.Errorf("%d tokens", empty.Len())
 	}
-	at := func(l *RevocationList, now, min uint64) *VerifyOptions {
+	at := func(l *RevocationList, now int64, min uint64) *VerifyOptions {
 		return &VerifyOptions{Revocation: l, Now: now, MinNumber: min}
 	}
 	if err := f.g.Verify([]byte("m"), before, at(empty, now, 1)); err != nil {

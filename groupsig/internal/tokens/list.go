@@ -45,8 +45,8 @@ func (e *StaleError) Error() string { return "groupsig: revocation list: " + e.R
 type List struct {
 	group   [32]byte
 	number  uint64
-	issued  uint64
-	expires uint64
+	issued  int64
+	expires int64
 	tokens  []*bls12381.Lines
 	data    []byte
 }
@@ -56,10 +56,10 @@ type List struct {
 func (l *List) Number() uint64 { return l.number }
 
 // Issued returns the time from which the list holds, in seconds since 1970.
-func (l *List) Issued() uint64 { return l.issued }
+func (l *List) Issued() int64 { return l.issued }
 
 // Expires returns the last second in which the list may be used.
-func (l *List) Expires() uint64 { return l.expires }
+func (l *List) Expires() int64 { return l.expires }
 
 // Len returns the number of tokens.
 func (l *List) Len() int { return len(l.tokens) }
@@ -69,13 +69,14 @@ func (l *List) MarshalBinary() ([]byte, error) { return bytes.Clone(l.data), nil
 
 // Terms are a list's number and validity, in seconds since 1970.
 type Terms struct {
-	Number, Issued, Expires uint64
+	Number          uint64
+	Issued, Expires int64
 }
 
 // sign makes a list of tokens, which it sorts.
 func (g *Group) sign(terms Terms, tokens []*bls12381.G2, key ed25519.PrivateKey) (*List, error) {
-	if terms.Expires < terms.Issued {
-		return nil, errors.New("expires before it is issued")
+	if terms.Issued < 0 || terms.Expires < terms.Issued {
+		return nil, errors.New("issued before 1970, or expires before it is issued")
 	}
 	if len(tokens) > MaxListed {
 		return nil, fmt.Errorf("%d tokens, at most %d", len(tokens), MaxListed)
@@ -90,8 +91,8 @@ func (g *Group) sign(terms Terms, tokens []*bls12381.G2, key ed25519.PrivateKey)
 	e.U8(suite)
 	e.Fixed(g.ID[:])
 	e.U64(terms.Number)
-	e.U64(terms.Issued)
-	e.U64(terms.Expires)
+	e.U64(uint64(terms.Issued))
+	e.U64(uint64(terms.Expires))
 	e.U32(uint32(len(all)))
 	for _, b := range all {
 		e.Fixed(b)
@@ -114,15 +115,15 @@ func (g *Group) ParseList(data []byte) (*List, error) {
 	l := &List{data: bytes.Clone(data)}
 	d.Read("group", l.group[:])
 	l.number = d.U64("number")
-	l.issued = d.U64("issued")
-	l.expires = d.U64("expires")
+	l.issued = int64(d.U64("issued"))
+	l.expires = int64(d.U64("expires"))
 	n := d.U32("count")
 	if d.Err() == nil {
 		switch {
 		case l.group != g.ID:
 			d.Fail("group", "the list is of another group")
-		case l.expires < l.issued:
-			d.Fail("expires", "expires before it is issued")
+		case l.issued < 0 || l.expires < l.issued:
+			d.Fail("expires", "issued before 1970, or expires before it is issued")
 		case uint64(d.Remaining()) != uint64(n)*bls12381.G2Size+ed25519.SignatureSize:
 			d.Fail("count", "%d tokens don't fit the length", n)
 		}
@@ -154,7 +155,7 @@ func (g *Group) ParseList(data []byte) (*List, error) {
 
 // Fresh returns a *[StaleError] unless the list is one of the group, in force now,
 // and not older than a list that the verifier has seen.
-func (l *List) Fresh(g *Group, now, minNumber uint64) error {
+func (l *List) Fresh(g *Group, now int64, minNumber uint64) error {
 	switch {
 	case g == nil || l.group != g.ID:
 		return &StaleError{"it is of another group"}

@@ -16,8 +16,9 @@ type VerifyOptions struct {
 	// Revocation, if it isn't nil, is the list of revoked members. Then Now is the
 	// time, in seconds since 1970, and MinNumber the highest number of a list that
 	// the verifier has seen: a list that isn't in force, or is older, is refused.
-	Revocation     *List
-	Now, MinNumber uint64
+	Revocation *List
+	Now        int64
+	MinNumber  uint64
 }
 
 // Check returns the options, which may be nil, if the list in them is fresh.

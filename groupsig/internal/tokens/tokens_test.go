@@ -68,6 +68,7 @@ func TestLists(t *testing.T) {
 		"version":       func(b []byte) []byte { b[0]++; return b },
 		"suite":         func(b []byte) []byte { b[1]++; return b },
 		"group":         func(b []byte) []byte { b[5]++; return b },
+		"before 1970":   func(b []byte) []byte { b[2+32+8] = 0x80; return b },
 		"times":         func(b []byte) []byte { b[head-5] = 9; return b },
 		"count":         func(b []byte) []byte { return count(b, 2) },
 		"count, large":  func(b []byte) []byte { return count(b, 1<<32-1) },
@@ -88,6 +89,9 @@ func TestLists(t *testing.T) {
 	}
 	if _, err := g.sign(Terms{}, make([]*bls12381.G2, MaxListed+1), k.sign); err == nil {
 		t.Error("signed a list that is too long")
+	}
+	if _, err := g.sign(Terms{0, -1, 1}, nil, k.sign); err == nil {
+		t.Error("signed a list from before 1970")
 	}
 	if _, err := g.sign(Terms{}, []*bls12381.G2{tokenOf(7), tokenOf(7)}, k.sign); err == nil {
 		t.Error("signed one token twice")
