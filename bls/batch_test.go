@@ -16,9 +16,12 @@ import (
 // those of single verification.
 func TestBatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	const n = 24
+	n, schemes := 24, allSchemes
+	if testing.Short() {
+		n, schemes = 12, []Scheme{Augmented, MinSigBasic}
+	}
 	sks, msgs := numbered(t, n), messages(n)
-	for _, s := range allSchemes {
+	for _, s := range schemes {
 		for round := range 4 {
 			b := NewBatch(s)
 			bad := map[int]bool{}
