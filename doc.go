@@ -15,6 +15,9 @@
 // one, and says for each whether it is valid. Keys and signatures are those of
 // github.com/emmansun/gmsm.
 //
+// Package bls makes and verifies BLS signatures on BLS12-381, those of Ethereum,
+// Chia and drand, which add up: many signatures become one.
+//
 // Package keyfile reads and writes the files of every capability: strict PEM
 // for public objects, and the same PEM inside an age file for secrets.
 //
