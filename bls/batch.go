@@ -16,8 +16,9 @@ import (
 // verdict as alone, but for a probability of 2⁻¹²⁸. The zero value is an empty batch of
 // the scheme [Basic]. It is for one goroutine at a time.
 //
-// Nothing that is added has to be valid: what is malformed is found by Verify. Items are
-// independent of each other, so that with all schemes their messages may be equal.
+// Nothing that is added has to be valid: what is malformed is found by Verify. Messages
+// are copied. Items are independent of each other, so that with all schemes their
+// messages may be equal.
 type Batch struct {
 	scheme Scheme
 	items  []item
@@ -194,7 +195,7 @@ func (b *Batch) digest(list []int) (d [sha256.Size]byte) {
 		put(k.bytes())
 	}
 	for _, text := range b.eq.texts.list {
-		put(text)
+		put([]byte(text))
 	}
 	for _, i := range list {
 		it := b.items[i]

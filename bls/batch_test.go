@@ -180,3 +180,16 @@ func TestBatchWeights(t *testing.T) {
 		t.Error("the digest doesn't cover the items")
 	}
 }
+
+// TestBatchCopies overwrites messages after they were added.
+func TestBatchCopies(t *testing.T) {
+	sk := numbered(t, 1)[0]
+	good := must[*Signature](t)(Basic.Sign(sk, []byte("good")))
+	b := NewBatch(Basic)
+	msg := []byte("good")
+	b.Add(sk.PublicKey(), msg, good)
+	copy(msg, "evil")
+	b.Add(sk.PublicKey(), msg, good)
+	copy(msg, "good")
+	wantBad(t, "overwritten", b, 1)
+}

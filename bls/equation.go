@@ -18,7 +18,7 @@ import (
 // less: aggregates of real transactions have few keys, or few texts.
 type equation struct {
 	keys   table[point]
-	texts  table[[]byte]
+	texts  table[string]
 	hashes []point // of the first texts
 	terms  []term
 }
@@ -31,15 +31,17 @@ type table[T any] struct {
 	index map[string]int
 }
 
-func (t *table[T]) add(v T, encoding []byte) int {
+// add returns the index of the value with an encoding, which it keeps a copy of.
+func (t *table[T]) add(encoding []byte, value func(encoding string) T) int {
 	i, ok := t.index[string(encoding)]
 	if !ok {
+		kept := string(encoding)
 		i = len(t.list)
-		t.list = append(t.list, v)
+		t.list = append(t.list, value(kept))
 		if t.index == nil {
 			t.index = map[string]int{}
 		}
-		t.index[string(encoding)] = i
+		t.index[kept] = i
 	}
 	return i
 }
@@ -76,15 +78,15 @@ func (e *equation) addAll(u *suite, keys []*PublicKey, msgs [][]byte, distinct b
 
 func (e *equation) add(key point, text []byte) {
 	e.terms = append(e.terms, term{
-		key:  e.keys.add(key, key.bytes()),
-		text: e.texts.add(text, text),
+		key:  e.keys.add(key.bytes(), func(string) point { return key }),
+		text: e.texts.add(text, func(kept string) string { return kept }),
 	})
 }
 
 // hash hashes the texts that haven't been.
 func (e *equation) hash(u *suite, dst string) {
 	for _, text := range e.texts.list[len(e.hashes):] {
-		e.hashes = append(e.hashes, u.hash(text, dst))
+		e.hashes = append(e.hashes, u.hash([]byte(text), dst))
 	}
 }
 
