@@ -42,6 +42,7 @@ func (k *GroupKey) relations(g *signature, scope []byte) *sigma.Statement {
 	if f.Has(Plus) {
 		y := new(bls12381.G1).Sub(&g.p[ptABar], &g.p[ptD])
 		add(y, loose(k.l.x, negAA), k.h2.term(k.l.r2))
+		st.G1[0].Parts = [2]*bls12381.G1{&g.p[ptABar], &g.p[ptD]}
 		add(nil, loose(k.l.r3, &g.p[ptD]), k.negH2.term(k.l.s), k.negH1.term(k.l.y))
 	} else {
 		add(&g.p[ptABar], loose(k.l.x, negAA), loose(k.l.r1, &g.p[ptD]))
@@ -128,7 +129,6 @@ func (k *GroupKey) checkProof(g *signature, scope []byte, msg transcript.Message
 		return nil
 	}
 	g.t = st.RecomputeVarTime(&g.c, g.s)
-	normalize(g.t.G1)
 	if !g.t.AppendTo(items).Challenge(k.dst("sig")).Equal(&g.c) {
 		return ErrSignature
 	}
@@ -189,7 +189,6 @@ func (k *GroupKey) ForBatch(scope []byte, sig []byte) ([]byte, error) {
 	}
 	if !g.batch {
 		g.t = k.relations(g, scope).RecomputeVarTime(&g.c, g.s)
-		normalize(g.t.G1)
 		g.batch = true
 	}
 	return k.encode(g), nil

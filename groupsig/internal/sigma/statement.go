@@ -38,6 +38,7 @@ type Relation struct {
 	Y      *bls12381.G1
 	Terms  []Term
 	YTable *bls12381.G1Table // of Y, if the verifier has one
+	Parts  [2]*bls12381.G1   // if they aren't nil, Y is the first less the second
 }
 
 // A TermG2 is a summand in G2.
@@ -173,11 +174,12 @@ func Respond(c *bls12381.Scalar, k, w []bls12381.Scalar) []bls12381.Scalar {
 }
 
 // RecomputeVarTime returns the commitments that belong to a challenge and its
-// responses, c·Y + sum s_j·G_j.
+// responses, c·Y + sum s_j·G_j, normalised in G1.
 func (st *Statement) RecomputeVarTime(c *bls12381.Scalar, s []bls12381.Scalar) *Commitments {
-	t := &Commitments{make([]bls12381.G1, len(st.G1)), make([]bls12381.G2, len(st.G2))}
+	t := &Commitments{G2: make([]bls12381.G2, len(st.G2))}
+	sums := make([][]bls12381.G1Term, len(st.G1))
 	for i, r := range st.G1 {
-		terms := make([]bls12381.G1Term, 0, 8)
+		terms := make([]bls12381.G1Term, 0, 4)
 		if r.YTable != nil {
 			terms = append(terms, bls12381.MulG1Table(c, r.YTable))
 		} else {
@@ -190,8 +192,9 @@ func (st *Statement) RecomputeVarTime(c *bls12381.Scalar, s []bls12381.Scalar) *
 				terms = append(terms, bls12381.MulG1(&s[term.W], term.P))
 			}
 		}
-		t.G1[i].MultiMultVarTime(terms...)
+		sums[i] = terms
 	}
+	t.G1 = bls12381.G1SumsVarTime(sums...)
 	for i, r := range st.G2 {
 		terms := make([]bls12381.G2Term, 0, 4)
 		terms = append(terms, bls12381.MulG2(c, r.Y))

@@ -89,7 +89,13 @@ func (st *Statement) AddTo(a *Sum, weights *transcript.Weights, t *Commitments, 
 	var d, k bls12381.Scalar
 	for i, r := range st.G1 {
 		weights.Next(&d)
-		a.Add(k.Mul(&d, c), r.Y, r.YTable)
+		k.Mul(&d, c)
+		if r.Parts[0] != nil {
+			a.Add(&k, r.Parts[0], nil)
+			a.Add(k.Neg(&k), r.Parts[1], nil)
+		} else {
+			a.Add(&k, r.Y, r.YTable)
+		}
 		for _, term := range r.Terms {
 			a.Add(k.Mul(&d, &s[term.W]), term.P, term.Table)
 		}
