@@ -44,7 +44,7 @@ func (b *Batch) Len() int { return len(b.sigs) }
 const (
 	leaf        = 4
 	sumCost     = 0.8
-	sumCostEach = 0.2
+	sumCostEach = 0.12
 	maxExtra    = 0.6
 )
 

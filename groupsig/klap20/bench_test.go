@@ -4,6 +4,7 @@
 package klap20
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 )
@@ -136,5 +137,31 @@ func BenchmarkBatch(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/sig")
 			})
 		}
+	}
+}
+
+// BenchmarkBatchBad is a batch of 1000 in which some signatures are bad.
+func BenchmarkBatchBad(b *testing.B) {
+	const n = 1000
+	f := group()
+	sig := f.sign("alice", "m")
+	for _, bad := range []int{1, 10, n} {
+		x := f.g.Batch(nil)
+		for i := range n {
+			s := *sig
+			if i%(n/bad) == n/bad/2 {
+				s.s.Random()
+			}
+			// The challenge is right for r, and s is wrong: the sums find it.
+			x.Add([]byte("m"), &s)
+		}
+		b.Run(fmt.Sprint("bad=", bad), func(b *testing.B) {
+			for b.Loop() {
+				var e *BatchError
+				if err := x.Verify(); !errors.As(err, &e) || len(e.Bad) != bad {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
