@@ -27,7 +27,7 @@ func (k *OpenerKey) CheckRecord(gk *GroupKey, r *Record, key ed25519.PublicKey) 
 
 // VerifyOpening checks an opening as a judge does, who knows the long-term key of the
 // member that it names. Such an opening can't be made for anybody else, not by issuer
-// and opener together.
+// and opener together. For an opening that names nobody the key is nil.
 func (k *GroupKey) VerifyOpening(msg, sig []byte, opts VerifyOptions, o *Opening, key ed25519.PublicKey) error {
 	return k.k.VerifyOpening(transcript.MessageOf(msg), sig, opts, o, key)
 }

@@ -113,7 +113,7 @@ func (b *BlindingKey) Blind(msg transcript.Message, sig []byte, opts VerifyOptio
 	x.Random()
 	y.Random()
 	z.Random()
-	defer wipeScalars([]bls12381.Scalar{x, y, z})
+	defer func() { x.Wipe(); y.Wipe(); z.Wipe() }()
 	out := make([]bls12381.G1, 5)
 	var p bls12381.G1
 	out[0].Add(&g.p[i], p.CombMult(&y, k.g.comb()))

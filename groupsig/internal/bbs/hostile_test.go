@@ -539,6 +539,8 @@ func TestForgedOpenings(t *testing.T) {
 		if o, err := g.opener.Open(g.k, g.k.NewRegister(), msg("m"), sig, g.opts("s")); err != nil || o.Member() != "" ||
 			g.k.VerifyOpening(msg("m"), sig, g.opts("s"), o, nil) != nil {
 			t.Error("an unregistered member", err)
+		} else if g.k.VerifyOpening(msg("m"), sig, g.opts("s"), o, g.public("ada")) == nil {
+			t.Error("an opening that names nobody is accepted against ada")
 		}
 		if o, _ := GenerateOpenerKey(f); o.matches(g.k) == nil {
 			t.Error("another opener")

@@ -135,8 +135,8 @@ func (z *OpenerKey) Open(k *GroupKey, register *join.Register, msg transcript.Me
 
 // VerifyOpening checks an opening as a judge does, who knows the long-term key of the
 // member that it names, in this order: the signature; a value that isn't the
-// identity; the proof; the registration. If it names nobody the key isn't used, and
-// the opening proves that the issuer made a member that it didn't register.
+// identity; the proof; the registration. If it names nobody the key must be nil, and the
+// opening proves that the issuer made a member that it didn't register.
 func (k *GroupKey) VerifyOpening(msg transcript.Message, sig []byte, opts VerifyOptions, o *Opening, key ed25519.PublicKey) error {
 	if !k.draft.Features.Has(Escrow) {
 		return errors.New("groupsig: the group has no opener")
@@ -156,6 +156,9 @@ func (k *GroupKey) VerifyOpening(msg transcript.Message, sig []byte, opts Verify
 		return errors.New("groupsig: the proof of the opening is wrong")
 	}
 	if o.record == nil {
+		if key != nil {
+			return errors.New("groupsig: the opening names nobody")
+		}
 		return nil
 	}
 	r := o.record
