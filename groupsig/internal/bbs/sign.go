@@ -49,134 +49,151 @@ func (m *MemberKey) Sign(msg transcript.Message, opts SignOptions) ([]byte, erro
 	defer secret.Wipe()
 	public := new(transcript.Items).Bytes("gid", k.id[:]).Uint64("epoch", g.epoch).
 		Bytes("scope", opts.Scope).Message("m", msg).Bytes("seq", g.seq)
-	var r1, r2, a, aConvert bls12381.Scalar
-	for r1.IsZero() || r2.IsZero() { // never twice
+	var sg signing
+	defer sg.wipe()
+	for sg.r1.IsZero() || sg.r2.IsZero() { // never twice
 		n := transcript.NewNonces(k.dst("sig/hide"), &secret, public)
-		n.Next(&r1, &r2, &a, &aConvert)
+		n.Next(&sg.r1, &sg.r2, &sg.a, &sg.aConvert)
 		n.Wipe()
 	}
-	w := make([]bls12381.Scalar, k.l.secrets)
-	kk := make([]bls12381.Scalar, k.l.secrets)
-	defer wipeScalars(w)
-	defer wipeScalars(kk)
-	w[k.l.x].Set(&m.cred.x)
-	w[k.l.y].Set(&m.y)
-	var u bls12381.Scalar // A's multiplier
-	if f.Has(Plus) {
-		u.Set(&r1)
-		w[k.l.r2].Set(&r2)
-		w[k.l.r3].Inverse(&r1)
-		w[k.l.s].Mul(&r2, &w[k.l.r3])
-		w[k.l.s].Sub(&m.cred.s, &w[k.l.s])
-	} else {
-		u.Mul(&r1, &r2)
-		w[k.l.r1].Set(&r1)
-		w[k.l.r3].Inverse(&r2)
-	}
-	if f.Has(Escrow) {
-		w[k.l.a].Set(&a)
-	}
-	if f.Has(Convert) {
-		w[k.l.aConvert].Set(&aConvert)
-	}
-
-	// Points. B is never needed itself: all are sums of multiples of A, B and
-	// generators.
-	var t, xu bls12381.Scalar
-	var p bls12381.G1
-	mul := func(dst *bls12381.G1, s *bls12381.Scalar, c *bls12381.G1Comb) { dst.CombMult(s, c) }
-	add := func(dst *bls12381.G1, s *bls12381.Scalar, c *bls12381.G1Comb) {
-		p.CombMult(s, c)
-		dst.Add(dst, &p)
-	}
-	mul(&g.p[ptAA], &u, m.a)
-	xu.Mul(&m.cred.x, &u)
-	xu.Neg(&xu)
-	mul(&g.p[ptABar], &u, m.b) // r1·D - x·AA, or r1·B - x·AA
-	add(&g.p[ptABar], &xu, m.a)
-	if f.Has(Plus) {
-		mul(&g.p[ptD], &r1, m.b)
-		add(&g.p[ptD], t.Neg(&r2), k.h2.comb())
-	} else {
-		mul(&g.p[ptD], &r2, m.b)
-	}
-	// hide sets dst to the multiple of y on a base, with a multiple of a key.
-	if f.Has(Scope) {
-		mul(&g.p[ptNym], &m.y, k.scope(opts.Scope).comb())
-	}
-	if f.Has(Convert) {
-		i := f.ptConvert()
-		mul(&g.p[i], &aConvert, k.g.comb())
-		mul(&g.p[i+1], &aConvert, k.cpk.comb())
-		add(&g.p[i+1], &m.y, k.hc.comb())
-	}
-	if f.Has(Escrow) {
-		i := f.ptE()
-		mul(&g.p[i], &a, k.g.comb())
-		var yh bls12381.G1
-		mul(&yh, &m.y, k.h.comb())
-		for j, o := range k.opk {
-			mul(&g.p[i+1+j], &a, o.comb())
-			g.p[i+1+j].Add(&g.p[i+1+j], &yh)
-		}
-		yh.Wipe()
-	}
+	m.hide(g, &sg, opts.Scope)
 	normalize(g.p)
 
 	items := k.items(g, opts.Scope, msg)
 	nonces := transcript.NewNonces(k.dst("sig"), &secret, items)
-	for i := range kk {
-		nonces.Next(&kk[i])
+	for i := range sg.k {
+		nonces.Next(&sg.k[i])
 	}
 	nonces.Wipe()
+	m.commit(g, &sg, opts.Scope)
+	normalize(g.t.G1)
+	g.c = *g.t.AppendTo(items).Challenge(k.dst("sig"))
+	g.s = sigma.Respond(&g.c, sg.k, sg.w)
+	g.batch = opts.Batch
+	return k.encode(g), nil
+}
 
-	// Commitments, in the order of the relations.
-	g.t = &sigma.Commitments{G1: make([]bls12381.G1, k.l.relations)}
-	c := g.t.G1
-	xu.Mul(&kk[k.l.x], &u)
-	xu.Neg(&xu)
-	mul(&c[0], &xu, m.a)
+// A signing is what is secret of a signature in the making.
+type signing struct {
+	r1, r2, a, aConvert bls12381.Scalar
+	u                   bls12381.Scalar   // AA = u·A
+	w, k                []bls12381.Scalar // the proof's secrets and nonces
+}
+
+func (s *signing) wipe() {
+	for _, z := range []*bls12381.Scalar{&s.r1, &s.r2, &s.a, &s.aConvert, &s.u} {
+		z.Wipe()
+	}
+	wipeScalars(s.w)
+	wipeScalars(s.k)
+}
+
+// hide computes the points that hide the credential, and the secrets of the proof.
+// B is never needed itself: all are sums of multiples of A, B and generators.
+func (m *MemberKey) hide(g *signature, s *signing, scope []byte) {
+	k := m.gk
+	f := k.draft.Features
+	s.w = make([]bls12381.Scalar, k.l.secrets)
+	s.k = make([]bls12381.Scalar, k.l.secrets)
+	w := s.w
+	w[k.l.x].Set(&m.cred.x)
+	w[k.l.y].Set(&m.y)
 	if f.Has(Plus) {
-		add(&c[0], &kk[k.l.r2], k.h2.comb())
-		// k_r3·D - k_s·h2 - k_y·h1, with D = r1·B - r2·h2
-		mul(&c[1], t.Mul(&kk[k.l.r3], &r1), m.b)
-		t.MulAdd(&kk[k.l.r3], &r2, &kk[k.l.s])
-		add(&c[1], t.Neg(&t), k.h2.comb())
+		s.u.Set(&s.r1)
+		w[k.l.r2].Set(&s.r2)
+		w[k.l.r3].Inverse(&s.r1)
+		w[k.l.s].Mul(&s.r2, &w[k.l.r3])
+		w[k.l.s].Sub(&m.cred.s, &w[k.l.s])
 	} else {
-		add(&c[0], t.Mul(&kk[k.l.r1], &r2), m.b)
-		mul(&c[1], t.Mul(&kk[k.l.r3], &r2), m.b)
-	}
-	add(&c[1], t.Neg(&kk[k.l.y]), k.h1.comb())
-	c = c[2:]
-	if f.Has(Scope) {
-		mul(&c[0], &kk[k.l.y], k.scope(opts.Scope).comb())
-		c = c[1:]
-	}
-	if f.Has(Convert) {
-		mul(&c[0], &kk[k.l.aConvert], k.g.comb())
-		mul(&c[1], &kk[k.l.aConvert], k.cpk.comb())
-		add(&c[1], &kk[k.l.y], k.hc.comb())
-		c = c[2:]
+		s.u.Mul(&s.r1, &s.r2)
+		w[k.l.r1].Set(&s.r1)
+		w[k.l.r3].Inverse(&s.r2)
 	}
 	if f.Has(Escrow) {
-		mul(&c[0], &kk[k.l.a], k.g.comb())
+		w[k.l.a].Set(&s.a)
+	}
+	if f.Has(Convert) {
+		w[k.l.aConvert].Set(&s.aConvert)
+	}
+
+	var t bls12381.Scalar
+	p := g.p
+	p[ptAA].CombMult(&s.u, m.a)
+	p[ptABar].CombMult(&s.u, m.b) // r1·D - x·AA, or r1·B - x·AA
+	t.Mul(&m.cred.x, &s.u)
+	addComb(&p[ptABar], t.Neg(&t), m.a)
+	if f.Has(Plus) {
+		p[ptD].CombMult(&s.r1, m.b)
+		addComb(&p[ptD], t.Neg(&s.r2), k.h2.comb())
+	} else {
+		p[ptD].CombMult(&s.r2, m.b)
+	}
+	m.encrypt(p[ptNym:], &m.y, &s.aConvert, &s.a, scope)
+	t.Wipe()
+}
+
+// commit computes the commitments to the nonces, in the order of the relations.
+func (m *MemberKey) commit(g *signature, s *signing, scope []byte) {
+	k := m.gk
+	g.t = &sigma.Commitments{G1: make([]bls12381.G1, k.l.relations)}
+	c := g.t.G1
+	var t bls12381.Scalar
+	t.Mul(&s.k[k.l.x], &s.u)
+	c[0].CombMult(t.Neg(&t), m.a)
+	if k.draft.Features.Has(Plus) {
+		addComb(&c[0], &s.k[k.l.r2], k.h2.comb())
+		// k_r3·D - k_s·h2 - k_y·h1, with D = r1·B - r2·h2
+		c[1].CombMult(t.Mul(&s.k[k.l.r3], &s.r1), m.b)
+		t.MulAdd(&s.k[k.l.r3], &s.r2, &s.k[k.l.s])
+		addComb(&c[1], t.Neg(&t), k.h2.comb())
+	} else {
+		addComb(&c[0], t.Mul(&s.k[k.l.r1], &s.r2), m.b)
+		c[1].CombMult(t.Mul(&s.k[k.l.r3], &s.r2), m.b)
+	}
+	addComb(&c[1], t.Neg(&s.k[k.l.y]), k.h1.comb())
+	t.Wipe()
+	var a, aConvert *bls12381.Scalar
+	if k.draft.Features.Has(Escrow) {
+		a = &s.k[k.l.a]
+	}
+	if k.draft.Features.Has(Convert) {
+		aConvert = &s.k[k.l.aConvert]
+	}
+	m.encrypt(c[2:], &s.k[k.l.y], aConvert, a, scope)
+}
+
+// encrypt computes pseudonym and encryptions, or the commitments about them, for y
+// and the multipliers of g.
+func (m *MemberKey) encrypt(p []bls12381.G1, y, aConvert, a *bls12381.Scalar, scope []byte) {
+	k := m.gk
+	f := k.draft.Features
+	if f.Has(Scope) {
+		p[0].CombMult(y, k.scope(scope).comb())
+		p = p[1:]
+	}
+	if f.Has(Convert) {
+		p[0].CombMult(aConvert, k.g.comb())
+		p[1].CombMult(aConvert, k.cpk.comb())
+		addComb(&p[1], y, k.hc.comb())
+		p = p[2:]
+	}
+	if f.Has(Escrow) {
+		p[0].CombMult(a, k.g.comb())
 		var yh bls12381.G1
-		mul(&yh, &kk[k.l.y], k.h.comb())
+		yh.CombMult(y, k.h.comb())
 		for j, o := range k.opk {
-			mul(&c[1+j], &kk[k.l.a], o.comb())
-			c[1+j].Add(&c[1+j], &yh)
+			p[1+j].CombMult(a, o.comb())
+			p[1+j].Add(&p[1+j], &yh)
 		}
 		yh.Wipe()
 	}
-	normalize(g.t.G1)
-	g.c = *g.t.AppendTo(items).Challenge(k.dst("sig"))
-	g.s = sigma.Respond(&g.c, kk, w)
-	g.batch = opts.Batch
-	for _, z := range []*bls12381.Scalar{&r1, &r2, &a, &aConvert, &u, &t, &xu} {
-		z.Wipe()
-	}
-	p.Wipe()
-	return k.encode(g), nil
+}
+
+// addComb adds s times the point of a comb to p.
+func addComb(p *bls12381.G1, s *bls12381.Scalar, c *bls12381.G1Comb) {
+	var t bls12381.G1
+	p.Add(p, t.CombMult(s, c))
+	t.Wipe()
 }
 
 // normalize divides out the coordinates of points that are to be encoded.
