@@ -23,6 +23,7 @@ type Batch struct {
 	scheme Scheme
 	items  []item
 	eq     equation
+	found  batch.Result // what the last search took, for tests
 }
 
 // An item is the terms from at to end of the equation, and its signature.
@@ -171,7 +172,7 @@ func (b *Batch) search(list []int) []int {
 	// A sum has a final exponentiation, multiplications by weights for each item, and
 	// a Miller loop for each group of terms.
 	groups := float64(min(len(b.eq.keys.list), len(b.eq.texts.list))) / float64(len(b.eq.terms))
-	return batch.Locate(batch.Problem[*bls12381.GT]{
+	b.found = batch.Locate(batch.Problem[*bls12381.GT]{
 		N:       len(list),
 		Sum:     product,
 		Sub:     func(sum, part *bls12381.GT) *bls12381.GT { return new(bls12381.GT).Div(sum, part) },
@@ -179,7 +180,8 @@ func (b *Batch) search(list []int) []int {
 		Confirm: confirm,
 		Cost:    func(n int) float64 { return 0.6 + (0.15+0.25*groups)*float64(n) },
 		Leaf:    8, MaxExtra: 0.5,
-	}, product(0, len(list))).Bad
+	}, product(0, len(list)))
+	return b.found.Bad
 }
 
 // digest hashes all that is to be verified, to hedge the weights.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/undersign/undersign/internal/bls12381"
 )
 
 // TestBatch puts bad items at random among good ones, and compares the verdicts with
@@ -192,4 +194,66 @@ func TestBatchCopies(t *testing.T) {
 	b.Add(sk.PublicKey(), msg, good)
 	copy(msg, "good")
 	wantBad(t, "overwritten", b, 1)
+}
+
+// TestBatchSearch holds what is verified one by one to a bound: none if all items are
+// good, and few if one is bad.
+func TestBatchSearch(t *testing.T) {
+	const n = 40
+	sks := numbered(t, n)
+	for _, s := range []Scheme{Basic, MinSigBasic} {
+		for _, msgs := range [][][]byte{messages(n), messages(1)} {
+			sigs := signAll(t, s, sks, msgs...)
+			for _, bad := range []int{-1, 0, 17, n - 1} {
+				b := NewBatch(s)
+				for i, sk := range sks {
+					sig := sigs[i]
+					if i == bad {
+						sig = must[*Signature](t)(s.Sign(sk, []byte("another")))
+					}
+					b.Add(s.public(sk), msgs[i%len(msgs)], sig)
+				}
+				if bad < 0 {
+					wantBad(t, "good", b)
+					if b.found.Confirmed != 0 || b.found.Sums != 0 {
+						t.Errorf("%v: %+v for good items", s, b.found)
+					}
+					continue
+				}
+				wantBad(t, "one bad", b, bad)
+				if b.found.Confirmed > n/2 || b.found.Sums == 0 {
+					t.Errorf("%v: %+v for item %d", s, b.found, bad)
+				}
+			}
+		}
+	}
+}
+
+// TestPairings counts the pairings of aggregates.
+func TestPairings(t *testing.T) {
+	keys := publics(Basic, numbered(t, 6))
+	var ws [6]bls12381.Scalar
+	for i := range ws {
+		ws[i].SetUint64(uint64(i + 1))
+	}
+	for _, v := range []struct{ keys, texts, pairings int }{{6, 6, 6}, {1, 6, 1}, {6, 1, 1}, {2, 6, 2}, {6, 3, 3}, {1, 1, 1}} {
+		var e equation
+		for i := range 6 {
+			e.add(keys[i%v.keys].p, messages(6)[i%v.texts])
+		}
+		e.hash(&suites[Basic], Basic.Ciphersuite())
+		if n := len(e.pairs(e.terms, nil)); n != v.pairings {
+			t.Errorf("%d keys and %d texts: %d pairings", v.keys, v.texts, n)
+		}
+		a := new(bls12381.GT).PairingProductVarTime(e.pairs(e.terms, ws[:])...)
+		// The same term by term.
+		b := new(bls12381.GT)
+		for i, term := range e.terms {
+			k := weightedSum(ws[i:i+1], []point{e.keys.list[term.key]})
+			b.Mul(b, new(bls12381.GT).PairVarTime(k.one, e.hashes[term.text].two))
+		}
+		if !a.Equal(b) {
+			t.Errorf("%d keys and %d texts: another product", v.keys, v.texts)
+		}
+	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/undersign/undersign/internal/bls12381"
 )
 
 const order = "73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001"
@@ -147,8 +149,9 @@ func TestRedaction(t *testing.T) {
 	type holder struct {
 		Key   *SecretKey
 		Value SecretKey
+		value SecretKey
 	}
-	h := holder{sk, *sk}
+	h := holder{sk, *sk, *sk}
 	var out []string
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%o", "%t", "%08b", "%T%[1]v", "%p%[1]v"} {
 		for _, v := range []any{sk, *sk, h, &h, []SecretKey{*sk}, []*SecretKey{sk}, map[string]SecretKey{"k": *sk}} {
@@ -158,8 +161,16 @@ func TestRedaction(t *testing.T) {
 	j := must[[]byte](t)(json.Marshal(h))
 	out = append(out, string(j), sk.String(), sk.GoString())
 	words := []string{hex.EncodeToString(secret[:8]), hex.EncodeToString(secret[24:]), fmt.Sprint(secret[:8])[1:20]}
-	for _, m := range []uint64{0, 1, 2, 3} { // the limbs, as they are stored
-		words = append(words, fmt.Sprint(limb(sk, int(m))), fmt.Sprintf("%x", limb(sk, int(m))))
+	for i := range 4 {
+		words = append(words, fmt.Sprint(limb(sk, i)), fmt.Sprintf("%x", limb(sk, i)))
+	}
+	// The limbs as they are stored: fmt shows them in a field that isn't exported.
+	for _, verb := range []string{"%d", "%x", "%o"} {
+		shown := fmt.Sprintf(verb, struct{ k bls12381.Scalar }{sk.k})
+		words = append(words, strings.FieldsFunc(shown, func(r rune) bool { return strings.ContainsRune("{}[] ", r) })...)
+	}
+	if len(words) < 23 {
+		t.Fatal("fmt shows less than it did")
 	}
 	for _, s := range out {
 		for _, w := range words {
@@ -185,12 +196,15 @@ func limb(sk *SecretKey, i int) uint64 {
 // TestEmpty has empty, wiped and nil values, of which nothing may panic.
 func TestEmpty(t *testing.T) {
 	wiped := GenerateKey()
+	wiped.PublicKey()
+	copied := *wiped
 	wiped.Wipe()
+	new(SecretKey).Wipe()
 	if !wiped.k.IsZero() {
 		t.Error("the secret is still there")
 	}
 	good := numbered(t, 1)[0]
-	for _, sk := range []*SecretKey{nil, {}, wiped} {
+	for _, sk := range []*SecretKey{nil, {}, wiped, &copied} {
 		_, err := sk.MarshalBinary()
 		wantErr(t, "MarshalBinary", err, errNoKey)
 		_, err = Augmented.Sign(sk, nil)

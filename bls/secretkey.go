@@ -15,14 +15,17 @@ const SecretKeySize = bls12381.ScalarSize
 
 // A SecretKey is a scalar from 1 to r-1. It is the same for all schemes, but better
 // not used with two. It may be used by several goroutines, but not while Wipe runs.
-type SecretKey struct {
-	k    bls12381.Scalar
-	keys *publicKeys // nil in an empty key
-}
+// Copies share the secret.
+type SecretKey struct{ *shield }
 
-// publicKeys are made when they are asked for.
-type publicKeys struct {
-	once1, once2 sync.Once
+// A shield keeps the secret from fmt, which doesn't call the methods of fields that
+// aren't exported: it follows one pointer, with a verb that doesn't fit, but not two.
+type shield struct{ *secret }
+
+// With k = 0 a secret has been wiped.
+type secret struct {
+	k            bls12381.Scalar
+	once1, once2 sync.Once // public keys are made when they are asked for
 	g1, g2       PublicKey
 }
 
@@ -33,7 +36,7 @@ func GenerateKey() *SecretKey {
 	return s
 }
 
-func newSecretKey() *SecretKey { return &SecretKey{keys: new(publicKeys)} }
+func newSecretKey() *SecretKey { return &SecretKey{&shield{new(secret)}} }
 
 // ParseSecretKey reads a key from its encoding.
 func ParseSecretKey(b []byte) (*SecretKey, error) {
@@ -63,7 +66,7 @@ func (s *SecretKey) MarshalBinary() ([]byte, error) {
 	return s.k.Bytes(), nil
 }
 
-func (s *SecretKey) empty() bool { return s == nil || s.keys == nil }
+func (s *SecretKey) empty() bool { return s == nil || s.shield == nil || s.k.IsZero() }
 
 // PublicKey returns the public key in G1, for the schemes whose names don't begin
 // with MinSig. It is nil if s is empty.
@@ -71,13 +74,13 @@ func (s *SecretKey) PublicKey() *PublicKey {
 	if s.empty() {
 		return nil
 	}
-	s.keys.once1.Do(func() {
+	s.once1.Do(func() {
 		p := newPoint(false)
 		p.one.ScalarBaseMult(&s.k)
 		bls12381.NormalizeG1(p.one)
-		s.keys.g1.p = p
+		s.g1.p = p
 	})
-	return &s.keys.g1
+	return &s.g1
 }
 
 // MinSigPublicKey returns the public key in G2, for the schemes whose names begin
@@ -86,13 +89,13 @@ func (s *SecretKey) MinSigPublicKey() *PublicKey {
 	if s.empty() {
 		return nil
 	}
-	s.keys.once2.Do(func() {
+	s.once2.Do(func() {
 		p := newPoint(true)
 		p.two.ScalarBaseMult(&s.k)
 		bls12381.NormalizeG2(p.two)
-		s.keys.g2.p = p
+		s.g2.p = p
 	})
-	return &s.keys.g2
+	return &s.g2
 }
 
 // public returns the public key that a suite takes.
@@ -108,10 +111,11 @@ func (s *SecretKey) Equal(x *SecretKey) bool {
 	return !s.empty() && !x.empty() && s.k.Equal(&x.k)
 }
 
-// Wipe overwrites the secret. The key is empty afterwards.
+// Wipe overwrites the secret. The key and its copies are empty afterwards.
 func (s *SecretKey) Wipe() {
-	s.k.Wipe()
-	s.keys = nil
+	if s.shield != nil {
+		s.k.Wipe()
+	}
 }
 
 // String names the key by its public key in G1, and shows nothing of the secret. The
