@@ -54,3 +54,10 @@ func (m *MemberKey) Link(set []Signed, context []byte) ([]byte, error) {
 func (k *GroupKey) VerifyLink(set []Signed, context, link []byte) error {
 	return k.k.VerifyLink(coreSet(set), context, link)
 }
+
+// LimitedScope returns the scope for the use of number index of limit, counted from 0,
+// within a scope, for signing and for verifying: who may sign limit times uses each
+// index once. It refuses an index that isn't below the limit.
+func LimitedScope(scope []byte, index, limit uint64) ([]byte, error) {
+	return bbs.LimitedScope(scope, index, limit)
+}

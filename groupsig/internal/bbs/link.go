@@ -189,3 +189,13 @@ func (k *GroupKey) VerifyClaim(s Signed, context, claim []byte) error {
 	}
 	return k.verifyLink("claim", l, claim)
 }
+
+// LimitedScope returns the scope for the use of number index of limit within a scope:
+// a member has one pseudonym for each, and so is seen to use one twice. It refuses an
+// index that isn't below the limit. Scopes of different limits have nothing in common.
+func LimitedScope(scope []byte, index, limit uint64) ([]byte, error) {
+	if index >= limit {
+		return nil, fmt.Errorf("groupsig: use %d of %d", index, limit)
+	}
+	return new(transcript.Items).Bytes("limited scope", scope).Uint64("index", index).Uint64("limit", limit).Data(), nil
+}

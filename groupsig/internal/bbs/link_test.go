@@ -216,3 +216,36 @@ func TestSequenceLink(t *testing.T) {
 		t.Error("the keys of the sequence")
 	}
 }
+
+// A member may sign three times in a scope, and a fourth signature repeats a pseudonym.
+func TestLimitedScope(t *testing.T) {
+	g := newGroup(t, Plus|Scope)
+	ada := g.join("ada")
+	seen := map[string]bool{}
+	for i := range uint64(4) {
+		scope, err := LimitedScope([]byte("s"), i%3, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sig := g.sign(ada, "m", string(scope), false)
+		if err := g.k.Verify(msg("m"), sig, g.opts(string(scope))); err != nil {
+			t.Fatal(err)
+		}
+		nym, err := g.k.Pseudonym(sig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[string(nym)] != (i == 3) {
+			t.Errorf("use %d: seen is %v", i, i != 3)
+		}
+		seen[string(nym)] = true
+	}
+	if _, err := LimitedScope([]byte("s"), 3, 3); err == nil {
+		t.Error("use 3 of 3, counted from 0")
+	}
+	a, _ := LimitedScope([]byte("s"), 0, 3)
+	b, _ := LimitedScope([]byte("s"), 0, 4)
+	if bytes.Equal(a, b) {
+		t.Error("the limit makes no difference")
+	}
+}
