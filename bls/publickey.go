@@ -108,12 +108,12 @@ func AssumeProvenUnsafe(k *PublicKey) *ProvenKey {
 	return &ProvenKey{*k}
 }
 
-// PublicKey returns the key.
+// PublicKey returns a copy of the key.
 func (p *ProvenKey) PublicKey() *PublicKey {
 	if p == nil {
 		return nil
 	}
-	return &p.k
+	return &PublicKey{p.k.p}
 }
 
 // Bytes returns the compressed encoding, or nil if p is empty.

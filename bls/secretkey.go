@@ -26,7 +26,7 @@ type shield struct{ *secret }
 type secret struct {
 	k            bls12381.Scalar
 	once1, once2 sync.Once // public keys are made when they are asked for
-	g1, g2       PublicKey
+	g1, g2       point
 }
 
 // GenerateKey returns a random key.
@@ -78,9 +78,9 @@ func (s *SecretKey) PublicKey() *PublicKey {
 		p := newPoint(false)
 		p.one.ScalarBaseMult(&s.k)
 		bls12381.NormalizeG1(p.one)
-		s.g1.p = p
+		s.g1 = p
 	})
-	return &s.g1
+	return &PublicKey{s.g1}
 }
 
 // MinSigPublicKey returns the public key in G2, for the schemes whose names begin
@@ -93,9 +93,9 @@ func (s *SecretKey) MinSigPublicKey() *PublicKey {
 		p := newPoint(true)
 		p.two.ScalarBaseMult(&s.k)
 		bls12381.NormalizeG2(p.two)
-		s.g2.p = p
+		s.g2 = p
 	})
-	return &s.g2
+	return &PublicKey{s.g2}
 }
 
 // public returns the public key that a suite takes.

@@ -120,6 +120,24 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// TestAliases overwrites keys that were handed out: a proven key must stay what was proven.
+func TestAliases(t *testing.T) {
+	sks := numbered(t, 2)
+	other := sks[1].PublicKey().Bytes()
+	proof := must[*Signature](t)(ProofOfPossession.PopProve(sks[0]))
+	key := sks[0].PublicKey()
+	proven := must[*ProvenKey](t)(ProofOfPossession.PopVerify(key, proof))
+	want := key.Bytes()
+	for _, k := range []*PublicKey{key, proven.PublicKey(), sks[0].PublicKey(), sks[0].MinSigPublicKey()} {
+		if err := k.UnmarshalBinary(other); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(proven.Bytes(), want) || !bytes.Equal(sks[0].PublicKey().Bytes(), want) || len(sks[0].MinSigPublicKey().Bytes()) != MinSigPublicKeySize {
+		t.Error("a key was overwritten")
+	}
+}
+
 func TestPop(t *testing.T) {
 	sks := numbered(t, 6)
 	for _, s := range []Scheme{ProofOfPossession, MinSigProofOfPossession} {
