@@ -48,8 +48,8 @@ func (s Scheme) PopVerify(key *PublicKey, proof *Signature) (*ProvenKey, error) 
 	return &ProvenKey{*key}, nil
 }
 
-// PopVerifyBatch verifies proofs[i] of keys[i] together, in about half the time. If some
-// are bad it returns a [*BatchError], and nil in their place among the proven keys.
+// PopVerifyBatch verifies proofs[i] of keys[i] together, in little more than half the
+// time. If some are bad it returns a [*BatchError], and nil in their place among the proven keys.
 func (s Scheme) PopVerifyBatch(keys []*PublicKey, proofs []*Signature) ([]*ProvenKey, error) {
 	u, err := s.popSuite()
 	if err != nil {
