@@ -62,6 +62,7 @@ func describe(v Object) string { return "expect: ok " + Type(v) + " " + Fingerpr
 // afresh, as may be done before v1.0 only, remove all but err-*.
 func writeGolden(t *testing.T) {
 	w := goldenWriter{t}
+	w.group()
 	priv, err := thresholdrsa.GenerateKey(context.Background(), 2048, nil)
 	w.must(err)
 	dealing, shares, err := thresholdrsa.Deal(priv, 2, 3, &thresholdrsa.DealOptions{Names: []string{"alice", "bob", "carol"}})
@@ -132,4 +133,23 @@ func (w goldenWriter) ceremony(key *thresholdrsa.PublicKey, shares []*thresholdr
 	}
 	w.public("refusal", e.Refusal)
 	w.secret("share-refused", alice)
+}
+
+// group writes files of groups, which are bytes to this package.
+func (w goldenWriter) group() {
+	f := GroupFile{Scheme: "bbsgs", Group: sha256.Sum256([]byte("group")), Number: 7, Parts: [][]byte{[]byte("first"), {}, []byte("third")}}
+	w.public("group-key", &GroupKey{f})
+	w.secret("group-issuer", &GroupIssuer{f})
+	w.secret("group-opener", &GroupOpener{f})
+	w.secret("group-converter", &GroupConverter{f})
+	w.secret("group-member", &GroupMember{f})
+	w.secret("group-pending", &GroupPending{f})
+	w.public("group-challenge", &GroupChallenge{f})
+	w.secret("group-application", &GroupApplication{f})
+	w.public("group-credential", &GroupCredential{f})
+	w.secret("group-record", &GroupRecord{f})
+	w.public("group-signature", &GroupSignature{f})
+	w.public("group-opening", &GroupOpening{f})
+	w.public("group-revocation", &GroupRevocation{f})
+	w.public("group-link", &GroupLink{f})
 }
