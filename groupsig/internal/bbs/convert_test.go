@@ -56,7 +56,7 @@ func TestConvert(t *testing.T) {
 		}
 		return nyms
 	}
-	if query()["a1"] == query()["a1"] {
+	if first, second := query(), query(); first["a1"] == second["a1"] {
 		t.Error("two queries are linked")
 	}
 
