@@ -7,6 +7,7 @@
 //	go run . threshold           compare the parts of threshold RSA
 //	go run . threshold -paper    beside the figures Safeheron published
 //	go run . sm2                 compare batch verification of SM2 signatures
+//	go run . group               measure group signatures, beside published figures
 //	go run . foreign -o DIR      keys dealt by tcrsa, and after tss-rsa-cpp
 package main
 
@@ -21,6 +22,7 @@ import (
 
 const usage = `usage: bench threshold [flags]    compare threshold RSA with its peers
        bench sm2 [flags]          compare SM2 batch verification with its peers
+       bench group [flags]        measure group signatures beside published figures
        bench foreign -o DIR      write test inputs dealt by other libraries
 `
 
@@ -48,6 +50,8 @@ func run(ctx context.Context, args []string) error {
 		return threshold(ctx, args[1:])
 	case "sm2":
 		return compareSM2(ctx, args[1:])
+	case "group":
+		return compareGroup(ctx, args[1:])
 	case "foreign":
 		return foreign(ctx, args[1:])
 	}

@@ -14,7 +14,7 @@ import (
 	"text/tabwriter"
 )
 
-func printMachine(w io.Writer, openssl string) {
+func printHost(w io.Writer) {
 	fmt.Fprintf(w, "%s %s/%s, GOMAXPROCS=%d", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0))
 	if model := cpuModel(); model != "" {
 		fmt.Fprintf(w, ", %s", model)
@@ -23,6 +23,10 @@ func printMachine(w io.Writer, openssl string) {
 		fmt.Fprintf(w, ", load average %.14s", load)
 	}
 	fmt.Fprintln(w)
+}
+
+func printMachine(w io.Writer, openssl string) {
+	printHost(w)
 	peers := []string{}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, d := range info.Deps {
