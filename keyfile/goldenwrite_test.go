@@ -151,5 +151,8 @@ func (w goldenWriter) group() {
 	w.public("group-signature", &GroupSignature{f})
 	w.public("group-opening", &GroupOpening{f})
 	w.public("group-revocation", &GroupRevocation{f})
+	w.secret("group-blinding", &GroupBlinding{f})
+	w.public("group-query", &GroupQuery{f})
+	w.public("group-answer", &GroupAnswer{f})
 	w.public("group-link", &GroupLink{f})
 }

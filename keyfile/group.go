@@ -93,6 +93,9 @@ type (
 	GroupSignature   struct{ GroupFile } // scope, context, signature
 	GroupOpening     struct{ GroupFile } // the opening
 	GroupRevocation  struct{ GroupFile } // the list of revoked members
+	GroupBlinding    struct{ GroupFile } // group key, blinding key
+	GroupQuery       struct{ GroupFile } // the blinding key's public key, blinded pseudonyms
+	GroupAnswer      struct{ GroupFile } // converted pseudonyms
 	GroupLink        struct{ GroupFile } // the proof that signatures are of one member
 )
 

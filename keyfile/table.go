@@ -32,5 +32,8 @@ var kinds = []kind{
 	entry[GroupSignature]("GROUP SIGNATURE", false),
 	entry[GroupOpening]("GROUP OPENING", false),
 	entry[GroupRevocation]("GROUP REVOCATION LIST", false),
+	entry[GroupBlinding]("GROUP BLINDING KEY", true),
+	entry[GroupQuery]("GROUP QUERY", false),
+	entry[GroupAnswer]("GROUP ANSWER", false),
 	entry[GroupLink]("GROUP LINK", false),
 }
