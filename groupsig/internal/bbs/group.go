@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
@@ -63,8 +64,11 @@ func (d *Draft) ID() [sha256.Size]byte {
 // MarshalBinary returns the canonical encoding, of a draft that some roles or all
 // have agreed to.
 func (d *Draft) MarshalBinary() ([]byte, error) {
-	if len(d.Label) > maxLabel || len(d.Scheme) > maxName || d.Scheme == "" {
-		return nil, errors.New("groupsig: label or scheme too long")
+	if err := join.CheckScheme(d.Scheme); err != nil {
+		return nil, err
+	}
+	if len(d.Label) > maxLabel {
+		return nil, errors.New("groupsig: label too long")
 	}
 	var e wire.Encoder
 	e.U8(version)
@@ -95,8 +99,8 @@ func (d *Draft) UnmarshalBinary(data []byte) error {
 	for i := range q.Consents {
 		q.Consents[i] = r.Bytes(roleNames[i]+"'s consent", sigma.Size(3))
 	}
-	if q.Scheme == "" {
-		r.Fail("scheme", "empty")
+	if err := join.CheckScheme(q.Scheme); err != nil {
+		r.Fail("scheme", "%v", err)
 	}
 	if err := r.Finish(); err != nil {
 		return fmt.Errorf("groupsig: group key: %w", err)
@@ -167,8 +171,11 @@ func NewGroupKey(d *Draft) (*GroupKey, error) {
 // decode reads the roles' keys and derives the generators.
 func (k *GroupKey) decode() error {
 	d := &k.draft
-	if d.Scheme == "" || len(d.Scheme) > maxName || len(d.Label) > maxLabel {
-		return errors.New("label or scheme too long")
+	if err := join.CheckScheme(d.Scheme); err != nil {
+		return err
+	}
+	if len(d.Label) > maxLabel {
+		return errors.New("label too long")
 	}
 	if err := d.Features.check(); err != nil {
 		return err

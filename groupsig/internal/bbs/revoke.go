@@ -56,7 +56,11 @@ func (r *Revocation) AddToken(token []byte) error {
 	if err := q.SetBytes(token); err != nil {
 		return fmt.Errorf("groupsig: token: %w", err)
 	}
-	r.tokens = append(r.tokens, bls12381.NewLinesVarTime(&q))
+	lines := bls12381.NewLinesVarTime(&q)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tokens = append(r.tokens, lines)
+	clear(r.tables) // which don't have it
 	return nil
 }
 
@@ -64,6 +68,9 @@ func (r *Revocation) AddToken(token []byte) error {
 func (r *Revocation) current(k *GroupKey, now int64) error {
 	if r.id != k.id {
 		return errors.New("groupsig: the revocation state is of another group")
+	}
+	if now <= 0 {
+		return errors.New("groupsig: a revocation state without the time")
 	}
 	if now >= r.expires {
 		return errors.New("groupsig: the revocation state is stale")

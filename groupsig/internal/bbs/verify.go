@@ -25,7 +25,7 @@ type VerifyOptions struct {
 	MinEpoch, MaxEpoch uint64
 
 	// Revocation says who is revoked, as known at the time Now, in seconds since
-	// 1970. Nobody is, if it is nil.
+	// 1970, without which it is refused. Nobody is revoked, if it is nil.
 	Revocation *Revocation
 	Now        int64
 }

@@ -19,6 +19,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -30,6 +31,8 @@ const (
 
 	// SessionIDSize is the length of a session's ID.
 	SessionIDSize = 16
+	// maxScheme is the length of the longest name of a scheme.
+	maxScheme = 32
 	// MaxMember is the length of the longest identity.
 	MaxMember = 255
 	// MaxPoint bounds the encoding of a registration point.
@@ -71,6 +74,9 @@ func (r *Record) Sign(key ed25519.PrivateKey) error {
 	if len(key) != ed25519.PrivateKeySize {
 		return errors.New("join: the long-term key isn't an Ed25519 private key")
 	}
+	if err := CheckScheme(r.Scheme); err != nil {
+		return err
+	}
 	r.Key = key.Public().(ed25519.PublicKey)
 	r.Signature = ed25519.Sign(key, r.message())
 	return nil
@@ -82,11 +88,22 @@ func (r *Record) Verify(key ed25519.PublicKey) error {
 	if len(key) != ed25519.PublicKeySize {
 		return errors.New("join: the long-term key isn't an Ed25519 key")
 	}
+	if err := CheckScheme(r.Scheme); err != nil {
+		return err
+	}
 	if !key.Equal(r.Key) {
 		return fmt.Errorf("join: the record of %q is signed by another key", r.Member)
 	}
 	if !ed25519.Verify(key, r.message(), r.Signature) {
 		return fmt.Errorf("join: the registration signature of %q is wrong", r.Member)
+	}
+	return nil
+}
+
+// CheckScheme refuses the name of a scheme that no domain separation tag is made of.
+func CheckScheme(scheme string) error {
+	if scheme == "" || len(scheme) > maxScheme || strings.Contains(scheme, "/") {
+		return fmt.Errorf("join: %q isn't a scheme", scheme)
 	}
 	return nil
 }
@@ -101,7 +118,7 @@ func CheckMember(member string) error {
 
 // MarshalBinary returns the canonical encoding.
 func (r *Record) MarshalBinary() ([]byte, error) {
-	if err := CheckMember(r.Member); err != nil {
+	if err := errors.Join(CheckScheme(r.Scheme), CheckMember(r.Member)); err != nil {
 		return nil, err
 	}
 	if len(r.Key) != ed25519.PublicKeySize || len(r.Signature) != ed25519.SignatureSize ||
@@ -127,7 +144,7 @@ func (r *Record) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	var q Record
-	q.Scheme = string(d.Bytes("scheme", 32))
+	q.Scheme = string(d.Bytes("scheme", maxScheme))
 	d.Read("group", q.GroupID[:])
 	d.Read("session", q.Session[:])
 	q.Member = string(d.Bytes("member", MaxMember))
@@ -138,8 +155,8 @@ func (r *Record) UnmarshalBinary(data []byte) error {
 	if q.Member == "" {
 		d.Fail("member", "empty")
 	}
-	if q.Scheme == "" {
-		d.Fail("scheme", "empty")
+	if err := CheckScheme(q.Scheme); err != nil {
+		d.Fail("scheme", "%v", err)
 	}
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("join: record: %w", err)

@@ -116,6 +116,10 @@ func (g *Register) add(e entry) {
 
 // Revoke marks the live record of an identity, so that it gets no more credentials
 // and may join anew. The record stays: signatures made under it can be opened.
+//
+// What was issued stays valid until verifiers refuse it, by a revocation state or by
+// its epoch. Who lets the identity join anew before has one person with two
+// pseudonyms in each scope.
 func (g *Register) Revoke(member string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -203,7 +207,7 @@ func (g *Register) MarshalBinary() ([]byte, error) {
 func (g *Register) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
-	scheme := string(d.Bytes("scheme", 32))
+	scheme := string(d.Bytes("scheme", maxScheme))
 	var groupID [32]byte
 	d.Read("group", groupID[:])
 	trace := int(d.U16("trace"))

@@ -80,7 +80,7 @@ func (c *Challenge) UnmarshalBinary(data []byte) error {
 func decodeChallenge(d *wire.Decoder) *Challenge {
 	q := new(Challenge)
 	d.Header(version, suite)
-	q.Scheme = string(d.Bytes("scheme", 32))
+	q.Scheme = string(d.Bytes("scheme", maxScheme))
 	d.Read("group", q.GroupID[:])
 	d.Read("session", q.Session[:])
 	d.Read("nonce", q.Nonce[:])
@@ -88,8 +88,11 @@ func decodeChallenge(d *wire.Decoder) *Challenge {
 	q.Kind = Kind(d.U8("kind"))
 	expiry := d.U64("expiry")
 	q.Expiry = int64(expiry)
-	if q.Member == "" || q.Scheme == "" {
+	if q.Member == "" {
 		d.Fail("challenge", "empty name")
+	}
+	if err := CheckScheme(q.Scheme); err != nil {
+		d.Fail("challenge", "%v", err)
 	}
 	if q.Kind > Schnorr {
 		d.Fail("kind", "%d is unknown", q.Kind)

@@ -1,0 +1,133 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package bbs
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/undersign/undersign/internal/bls12381"
+)
+
+// The name of a scheme comes with a group key, from anywhere.
+func TestHostileScheme(t *testing.T) {
+	g := newGroup(t, Scope)
+	good, err := g.k.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ParseGroupKey(good); err != nil {
+		t.Fatal(err)
+	}
+	for _, scheme := range []string{"a/bc", "////", "gl1/"} {
+		if _, err := ParseGroupKey(bytes.Replace(good, []byte("test"), []byte(scheme), 1)); err == nil {
+			t.Errorf("%q: decoded", scheme)
+		}
+		d := g.k.draft
+		d.Scheme = scheme
+		if _, err := NewGroupKey(&d); err == nil {
+			t.Errorf("%q: accepted", scheme)
+		}
+		if _, err := d.MarshalBinary(); err == nil {
+			t.Errorf("%q: encoded", scheme)
+		}
+	}
+}
+
+// A verifier that forgets to say what time it is doesn't use a state for ever.
+func TestRevocationWithoutClock(t *testing.T) {
+	g := newGroup(t, Scope)
+	sig := g.sign(g.join("ada"), "m", "s", true)
+	opts := g.opts("s")
+	opts.Revocation = g.k.NewRevocation(now)
+	for _, at := range []int64{0, -1, now, now + 1} {
+		opts.Now = at
+		if g.k.Verify(msg("m"), sig, opts) == nil {
+			t.Errorf("at %d: accepted", at)
+		}
+		b := g.k.Batch()
+		for range 5 {
+			b.Add(msg("m"), sig, opts)
+		}
+		if b.Verify() == nil {
+			t.Errorf("at %d: accepted in a batch", at)
+		}
+	}
+	opts.Now = now - 1
+	if err := g.k.Verify(msg("m"), sig, opts); err != nil {
+		t.Error(err)
+	}
+}
+
+// A token that is added after a scope's table was made counts in that scope too.
+func TestLateToken(t *testing.T) {
+	g := newGroup(t, Scope|Escrow|Token)
+	ada, bob := g.join("ada"), g.join("bob")
+	rev := g.k.NewRevocation(now + 1)
+	opts := g.opts("s")
+	opts.Revocation, opts.Now = rev, now
+	for _, name := range []string{"bob", "ada"} {
+		if err := g.k.Verify(msg("m"), g.sign(ada, "m", "s", false), opts); err != nil {
+			t.Fatal(err)
+		}
+		tok, err := g.opener.Token(g.k, g.register.Member(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rev.AddToken(tok); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range []*MemberKey{ada, bob} {
+		if err := g.k.Verify(msg("m"), g.sign(m, "m", "s", false), opts); !errors.Is(err, ErrRevoked) {
+			t.Errorf("a member that was revoked later: %v", err)
+		}
+	}
+}
+
+// A member that takes 0 for nonces makes commitments that are the identity. Both
+// layouts are decided alike, alone and among others.
+func TestIdentityCommitments(t *testing.T) {
+	for _, f := range []Features{Scope | Escrow, Plus | Scope, Plus | Convert | Epoch} {
+		g := newGroup(t, f)
+		m := g.join("ada")
+		good := g.sign(m, "m", "s", true)
+		for zero := -1; zero < g.k.l.secrets; zero++ { // -1: all of them
+			s, w := g.cheat(m)
+			st := g.k.relations(s, g.scope("s"))
+			nonces := make([]bls12381.Scalar, len(w))
+			for i := range nonces {
+				if zero >= 0 && i != zero {
+					nonces[i].Random()
+				}
+			}
+			s.t = st.Commit(nonces)
+			s.c = *s.t.AppendTo(g.k.items(s, g.scope("s"), msg("m"))).Challenge(g.k.dst("sig"))
+			for i := range w {
+				var cw, r bls12381.Scalar
+				cw.Mul(&s.c, &w[i])
+				s.s = append(s.s, *r.Sub(&nonces[i], &cw))
+			}
+			compact := g.k.encode(s)
+			merged, err := g.k.ForBatch(g.scope("s"), compact)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, sig := range [][]byte{compact, merged} {
+				if err := g.k.Verify(msg("m"), sig, g.opts("s")); err != nil {
+					t.Errorf("features %#x, nonce %d: %v", f, zero, err)
+				}
+				b := g.k.Batch()
+				for range 5 {
+					b.Add(msg("m"), good, g.opts("s"))
+				}
+				b.Add(msg("m"), sig, g.opts("s"))
+				if err := b.Verify(); err != nil {
+					t.Errorf("features %#x, nonce %d: %v", f, zero, err)
+				}
+			}
+		}
+	}
+}
