@@ -161,6 +161,8 @@ func (l *List) Fresh(g *Group, now int64, minNumber uint64) error {
 		return &StaleError{"it is of another group"}
 	case l.number < minNumber:
 		return &StaleError{fmt.Sprintf("number %d, and there has been %d", l.number, minNumber)}
+	case now <= 0:
+		return &StaleError{"the time isn't given"}
 	case now < l.issued:
 		return &StaleError{"it isn't in force yet"}
 	case now > l.expires:
