@@ -154,6 +154,9 @@ func hostile(t *testing.T, f *fixture, points int, raw []byte, parse func([]byte
 			"identity": identity, "order 3": order3(), "zero": zero, "x = p or more": append([]byte{0x9f}, ones[1:]...), "ones": ones,
 			"uncompressed": {raw[at] &^ 0x80},
 		} {
+			if name == "identity" && at == 48*3 {
+				continue // R: see TestIdentityCommitment
+			}
 			if _, err := parse(put(at, b)); !errors.Is(err, ErrSignature) {
 				t.Errorf("%s at %d: %v", name, at, err)
 			}

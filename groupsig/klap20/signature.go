@@ -83,7 +83,11 @@ func (g *GroupKey) ParseBatchSignature(raw, msg []byte, opts *VerifyOptions) (*S
 	d := wire.NewDecoder(raw)
 	sig := &Signature{r: new(bls12381.G1)}
 	sig.readPoints(d)
-	readG1(d, "R", sig.r)
+	if b := d.Fixed("R", bls12381.G1Size); b != nil { // whatever the compact layout can stand for
+		if err := sig.r.SetBytesOrIdentity(b); err != nil {
+			d.Fail("R", "%v", err)
+		}
+	}
 	readScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
