@@ -10,8 +10,9 @@ import (
 	"github.com/undersign/undersign/internal/transcript"
 )
 
-// An Opening says who made a signature, and proves it. If it names nobody, it proves
-// that the issuer made a member that it didn't register.
+// An Opening says who made a signature, and proves it. If it names nobody, the issuer
+// made a member that it didn't register, unless it shows that it did: its register's
+// record under the opening's Value, which the opener didn't have or left out.
 type Opening = bbs.Opening
 
 // Open verifies a signature and says who made it.

@@ -131,3 +131,45 @@ func TestIdentityCommitments(t *testing.T) {
 		}
 	}
 }
+
+// An opener that leaves a record out accuses an honest issuer, which finds the record
+// by the opening's value.
+func TestAccusedIssuer(t *testing.T) {
+	g := newGroup(t, Scope|Escrow)
+	sig := g.sign(g.join("ada"), "m", "s", false)
+	o, err := g.opener.Open(g.k, g.k.NewRegister(), msg("m"), sig, g.opts("s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.k.VerifyOpening(msg("m"), sig, g.opts("s"), o, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := g.register.Find(o.Value())
+	if r == nil || r.Member != "ada" || r.Verify(g.public("ada")) != nil {
+		t.Errorf("the issuer finds %v", r)
+	}
+}
+
+// A caller may use one buffer for the scopes of a batch.
+func TestBatchCopiesScopes(t *testing.T) {
+	g := newGroup(t, Scope)
+	m := g.join("ada")
+	for _, layout := range []bool{false, true} {
+		b := g.k.Batch()
+		var buf [1]byte
+		for _, s := range []string{"a", "b", "c", "d", "e"} {
+			copy(buf[:], s)
+			opts := g.opts("")
+			opts.Scope = buf[:]
+			sig := g.sign(m, "m", s, layout)
+			if s == "b" { // made for the last scope, and shown in this one
+				sig = g.sign(m, "m", "e", layout)
+			}
+			b.Add(msg("m"), sig, opts)
+		}
+		var be *BatchError
+		if err := b.Verify(); !errors.As(err, &be) || len(be.Bad) != 1 || be.Bad[0] != 1 {
+			t.Errorf("batch says %v", err)
+		}
+	}
+}

@@ -4,6 +4,7 @@
 package bbs
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 
@@ -46,7 +47,8 @@ func (k *GroupKey) Batch() *Batch { return &Batch{k: k} }
 
 // Add adds a signature.
 func (b *Batch) Add(msg transcript.Message, sig []byte, opts VerifyOptions) {
-	b.items = append(b.items, batchItem{msg: msg, sig: append([]byte(nil), sig...), opts: opts})
+	opts.Scope = bytes.Clone(opts.Scope)
+	b.items = append(b.items, batchItem{msg: msg, sig: bytes.Clone(sig), opts: opts})
 }
 
 // Len returns the number of signatures.

@@ -15,8 +15,9 @@ import (
 	"github.com/undersign/undersign/internal/wire"
 )
 
-// An Opening says who made a signature, and proves it. If nobody is registered under
-// the decrypted value there is no record, and the opening convicts the issuer.
+// An Opening says who made a signature, and proves it. If the opener knows nobody
+// who is registered under the decrypted value there is no record, and the opening
+// accuses the issuer, which answers with the record if it has one.
 type Opening struct {
 	yh     bls12381.G1 // what was decrypted
 	record *join.Record
@@ -30,6 +31,11 @@ func (o *Opening) Member() string {
 	}
 	return o.record.Member
 }
+
+// Value returns what was decrypted: an issuer that an opening without a record
+// accuses looks for it in its register, with [join.Register.Find]. An opener may have
+// an old register, or leave a record out.
+func (o *Opening) Value() []byte { return o.yh.Bytes() }
 
 // Record returns the signer's registration, or nil.
 func (o *Opening) Record() *join.Record { return o.record }
@@ -136,7 +142,8 @@ func (z *OpenerKey) Open(k *GroupKey, register *join.Register, msg transcript.Me
 // VerifyOpening checks an opening as a judge does, who knows the long-term key of the
 // member that it names, in this order: the signature; a value that isn't the
 // identity; the proof; the registration. If it names nobody the key must be nil, and the
-// opening proves that the issuer made a member that it didn't register.
+// opening proves what was decrypted, but not that nobody is registered under it: the
+// issuer made a member that it didn't register unless it shows the record.
 func (k *GroupKey) VerifyOpening(msg transcript.Message, sig []byte, opts VerifyOptions, o *Opening, key ed25519.PublicKey) error {
 	if !k.draft.Features.Has(Escrow) {
 		return errors.New("groupsig: the group has no opener")
