@@ -1,0 +1,98 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package groupsig
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Features are what a group can do. They can't change.
+type Features uint16
+
+const (
+	// Scope: a signature shows a pseudonym, one for each member and scope.
+	// See [Linker], [Claimer], [LinkVerifier] and [PseudonymRevoker].
+	Scope Features = 1 << iota
+	// Escrow: there is an opener. See [Opener] and [OpeningVerifier].
+	Escrow
+	// Sequence: a member can prove that none of its signatures is left out.
+	// See [SequenceLinker] and [SequenceVerifier].
+	Sequence
+	// Epoch: credentials hold for one epoch. See [Reissuer] and [Updater].
+	Epoch
+	// Token: the opener can revoke members at once. See [Revoker].
+	Token
+	// Convert: there is a converter. See [Converter] and [Blinder].
+	Convert
+
+	allFeatures = 1<<iota - 1
+)
+
+var featureNames = []string{"scope", "escrow", "sequence", "epoch", "token", "convert"}
+
+// Has reports whether f has all of g.
+func (f Features) Has(g Features) bool { return f&g == g }
+
+// String lists the features, separated by commas.
+func (f Features) String() string {
+	var names []string
+	for i, name := range featureNames {
+		if f.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	if f &^= allFeatures; f != 0 {
+		names = append(names, fmt.Sprintf("%#x", uint16(f)))
+	}
+	return strings.Join(names, ",")
+}
+
+// ParseFeatures is the inverse of String.
+func ParseFeatures(s string) (Features, error) {
+	var f Features
+	if s == "" {
+		return 0, nil
+	}
+next:
+	for word := range strings.SplitSeq(s, ",") {
+		for i, name := range featureNames {
+			if word == name {
+				f |= 1 << i
+				continue next
+			}
+		}
+		return 0, fmt.Errorf("groupsig: %q is no feature; there are %s", word, strings.Join(featureNames, ", "))
+	}
+	return f, nil
+}
+
+// As returns a key as one of the optional interfaces of this package, if it has the
+// interface and its group the feature. A type assertion isn't enough: what a group
+// lacks fails when it is called.
+func As[T any](key interface{ Features() Features }) (T, bool) {
+	k, ok := key.(T)
+	if !ok || !key.Features().Has(needs[T]()) {
+		var none T
+		return none, false
+	}
+	return k, true
+}
+
+// needs returns the features that an optional interface is for.
+func needs[T any]() Features {
+	switch any((*T)(nil)).(type) {
+	case *Linker, *Claimer, *LinkVerifier, *PseudonymRevoker:
+		return Scope
+	case *SequenceLinker, *SequenceVerifier:
+		return Sequence
+	case *OpeningVerifier:
+		return Escrow
+	case *Updater:
+		return Epoch
+	case *Blinder:
+		return Convert
+	}
+	return 0
+}

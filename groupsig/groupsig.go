@@ -1,0 +1,330 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package groupsig
+
+import (
+	"crypto/ed25519"
+
+	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
+)
+
+// What issuers and openers keep.
+type (
+	// Sessions are an issuer's runs of the join protocol: each gives one credential
+	// at most, to one identity, before it expires.
+	Sessions = join.Sessions
+	// A SessionID names a run.
+	SessionID = join.SessionID
+	// A Challenge is an invitation, the issuer's first message to a member.
+	Challenge = join.Challenge
+	// A Register holds the records of all members, the issuer's or the opener's. Some
+	// schemes keep tokens there: the issuer's register isn't public.
+	Register = join.Register
+	// A Record is what a member signed when it joined.
+	Record = join.Record
+	// Terms are the number and the validity of a [Revocation].
+	Terms = tokens.Terms
+)
+
+// A Draft is a group to which not all roles have agreed yet.
+type Draft interface {
+	Scheme() Scheme
+	Label() string
+	Features() Features
+	// ID is the ID that the group has with the roles that are enrolled.
+	ID() ([32]byte, error)
+	// GroupKey makes the key of a draft to which all roles have agreed.
+	GroupKey() (GroupKey, error)
+	MarshalBinary() ([]byte, error)
+
+	sealed()
+}
+
+// A Role is a party with a secret key of its own.
+type Role interface {
+	// Enroll puts the public key into a draft.
+	Enroll(d Draft) error
+	// Consent agrees to a draft in which all roles are enrolled.
+	Consent(d Draft) error
+	// MarshalBinary returns the canonical encoding, which is secret.
+	MarshalBinary() ([]byte, error)
+	// Wipe overwrites the key.
+	Wipe()
+	// String shows nothing of the key.
+	String() string
+
+	sealed()
+}
+
+// An IssuerKey admits members. It is used by one goroutine at a time.
+type IssuerKey interface {
+	Role
+	// Invite opens a session for a member, whose long-term key the issuer knows.
+	Invite(gk GroupKey, s *Sessions, member string, key ed25519.PublicKey, now, lifetime int64) (*Challenge, error)
+	// Issue answers an application with a credential, for an epoch where there are
+	// epochs. The record is in the register before, and durable if the register's
+	// function says so. The same application again gets the same answer.
+	Issue(gk GroupKey, s *Sessions, register *Register, application []byte, now int64, epoch uint64) ([]byte, error)
+}
+
+// A Reissuer is an [IssuerKey] of a scheme with epochs.
+type Reissuer interface {
+	// Reissue makes a member's credential for another epoch, without the member. It
+	// may be published. Who is revoked in the register gets none.
+	Reissue(gk GroupKey, register *Register, member string, epoch uint64) ([]byte, error)
+}
+
+// An Opener finds out who signed.
+type Opener interface {
+	Role
+	// Record checks a member's record from the issuer's register, without relying on
+	// the issuer, and puts it into the opener's. The key is the member's long-term
+	// one, as the opener knows it.
+	Record(gk GroupKey, register *Register, r *Record, key ed25519.PublicKey) error
+	// Open verifies a signature and says who made it. For what fits no record the
+	// error is [ErrUnknown], unless the scheme can prove it: then the opening names
+	// nobody. Revocation plays no part here.
+	Open(gk GroupKey, register *Register, msg, sig []byte, opts VerifyOptions) (Opening, error)
+}
+
+// A Revoker is an [Opener] of a group with tokens.
+type Revoker interface {
+	// RevocationList makes the state in which those are revoked who are in the
+	// opener's register (see its method Revoke). It shows everybody what they
+	// signed, in the past too.
+	RevocationList(gk GroupKey, register *Register, terms Terms) (Revocation, error)
+}
+
+// A Converter makes the signatures of a query linkable. It can't open.
+type Converter interface {
+	Role
+	// Convert answers a query that was blinded under a public key: what one member
+	// signed gets one pseudonym, another one in every query. The order is random.
+	// Who may ask, and how much, is for the owner of the key to limit.
+	Convert(gk GroupKey, public []byte, query [][]byte) ([][]byte, error)
+}
+
+// A GroupKey is what verifies signatures of a group. It is immutable, and may be used
+// by several goroutines.
+type GroupKey interface {
+	Scheme() Scheme
+	Label() string
+	Features() Features
+	// ID is the group's fingerprint. It is published where members and verifiers
+	// compare it: a group key that was made for one member marks that one's
+	// signatures.
+	ID() [32]byte
+	MarshalBinary() ([]byte, error)
+
+	// NewSessions and NewRegister return empty ones, to use or to decode into.
+	NewSessions() *Sessions
+	NewRegister() *Register
+
+	// NewJoin answers an invitation. It returns what the member keeps, and the
+	// application for the issuer. The key is the member's long-term one, which signs
+	// the registration.
+	NewJoin(member string, key ed25519.PrivateKey, c *Challenge) (Pending, []byte, error)
+	ParsePending(data []byte) (Pending, error)
+	// ParseMemberKey decodes a key and checks its credential.
+	ParseMemberKey(data []byte) (MemberKey, error)
+
+	// SignatureSize is the length of a signature in the compact layout.
+	SignatureSize() int
+	// Verify returns nil if a member signed, and isn't revoked. See [ErrSignature],
+	// [ErrRevoked] and [StaleError]. It takes both layouts.
+	Verify(msg, sig []byte, opts VerifyOptions) error
+	// SignatureID names a signature, whatever its layout. It doesn't verify it.
+	SignatureID(msg, sig []byte, opts VerifyOptions) ([32]byte, error)
+
+	sealed()
+}
+
+// A Pending member has applied, and waits for the credential. It is secret.
+type Pending interface {
+	// Finish checks the credential and returns the member's key. The epoch is the
+	// announced one, 0 in groups without.
+	Finish(credential []byte, epoch uint64) (MemberKey, error)
+	MarshalBinary() ([]byte, error)
+	Wipe()
+	String() string
+
+	sealed()
+}
+
+// A MemberKey signs for one member. It may be used by several goroutines, but not
+// while Wipe or Update runs.
+type MemberKey interface {
+	GroupKey() GroupKey
+	// Features are those of the group.
+	Features() Features
+	// Sign signs a message. In groups with sequences it moves to the next place:
+	// store the key and the signature durably, then release the signature.
+	Sign(msg []byte, opts SignOptions) ([]byte, error)
+	MarshalBinary() ([]byte, error)
+	Wipe()
+	String() string
+
+	sealed()
+}
+
+// SignOptions are what a signature is bound to beside the message, and its layout.
+type SignOptions struct {
+	Scope   []byte // in which the pseudonym holds, in groups with scopes
+	Context []byte // what the signature is for, in schemes without scopes and converters
+	Batch   bool   // the layout for batches, where the scheme has one
+}
+
+// VerifyOptions are what a verifier demands.
+type VerifyOptions struct {
+	Scope, Context []byte // as the signer gave them
+
+	// MinEpoch and MaxEpoch are the epochs that are accepted, in groups that have
+	// them. The zero values accept epoch 0 alone.
+	MinEpoch, MaxEpoch uint64
+
+	// Revocation, if it isn't nil, says who is revoked. Then Now is the time, and
+	// MinNumber the highest number of a state that the verifier has seen: one that
+	// isn't in force, or is older, is refused.
+	Revocation Revocation
+	Now        int64
+	MinNumber  uint64
+}
+
+// A Signed is a signature with what it is verified by.
+type Signed struct {
+	Message   []byte
+	Signature []byte
+	Options   VerifyOptions
+}
+
+// A Revocation says who is revoked. It is immutable, and may be used by several
+// goroutines.
+type Revocation interface {
+	Number() uint64
+	Issued() int64
+	Expires() int64
+	Len() int
+	MarshalBinary() ([]byte, error)
+}
+
+// An Opening says who made a signature, and proves it.
+type Opening interface {
+	// Member is the signer's identity. If it is "", the opening proves that the
+	// issuer made a member that isn't registered.
+	Member() string
+	MarshalBinary() ([]byte, error)
+}
+
+// A BatchVerifier is a [GroupKey] that verifies many signatures at once.
+type BatchVerifier interface {
+	// Batch returns an empty batch. The options hold for all signatures.
+	Batch(opts VerifyOptions) Batch
+	// ForBatch returns the layout for batches of a signature in either. It doesn't
+	// verify the signature.
+	ForBatch(msg, sig []byte, opts VerifyOptions) ([]byte, error)
+	// Compact returns the compact layout.
+	Compact(msg, sig []byte, opts VerifyOptions) ([]byte, error)
+}
+
+// A Batch verifies many signatures, and decides as Verify does.
+type Batch interface {
+	// Add adds a signature. What it is given mustn't change until Verify returns.
+	Add(msg, sig []byte)
+	Len() int
+	// Verify returns nil if all are valid, and else a *[BatchError].
+	Verify() error
+}
+
+// An OpeningVerifier is a [GroupKey] of a group with an opener.
+type OpeningVerifier interface {
+	ParseOpening(data []byte) (Opening, error)
+	// VerifyOpening is what a judge does, who knows the long-term key of the member
+	// that the opening names. It checks the signature as well, but not revocation.
+	VerifyOpening(msg, sig []byte, opts VerifyOptions, o Opening, key ed25519.PublicKey) error
+}
+
+// A RevocationReader is a [GroupKey] of a scheme whose revocation states are kept
+// in files. Those of PS16 and KLAP20 are signed by the opener, which is checked.
+// Others aren't signed: they have to come by a way that can be trusted.
+type RevocationReader interface {
+	ParseRevocation(data []byte) (Revocation, error)
+}
+
+// A PseudonymRevoker is a [GroupKey] of a group with scopes.
+type PseudonymRevoker interface {
+	// RevokePseudonyms makes a state in which those are revoked who signed under
+	// some pseudonyms, each in its scope, and those of a base, which may be nil.
+	RevokePseudonyms(terms Terms, base Revocation, nyms ...[]byte) (Revocation, error)
+}
+
+// An Updater is a [MemberKey] of a group with epochs.
+type Updater interface {
+	Epoch() uint64
+	// Update takes a credential for another epoch, the announced one.
+	Update(credential []byte, epoch uint64) error
+}
+
+// A Linker is a [MemberKey] of a group with scopes.
+type Linker interface {
+	// Identify reports whether a valid signature is the member's own.
+	Identify(s Signed) (bool, error)
+	// Link proves to anyone that the member made all signatures of a set.
+	Link(set []Signed, context []byte) ([]byte, error)
+}
+
+// A Claimer is a [MemberKey] of a group with scopes.
+type Claimer interface {
+	// Claim proves to anyone that the member made a signature.
+	Claim(s Signed, context []byte) ([]byte, error)
+}
+
+// A LinkVerifier is a [GroupKey] of a group with scopes.
+type LinkVerifier interface {
+	// Pseudonym returns the signer's pseudonym. It doesn't verify the signature.
+	Pseudonym(sig []byte) ([]byte, error)
+	// VerifyLink and VerifyClaim check the proof, and the signatures.
+	VerifyLink(set []Signed, context, link []byte) error
+	VerifyClaim(s Signed, context, claim []byte) error
+}
+
+// A SequenceLinker is a [MemberKey] of a group with sequences.
+type SequenceLinker interface {
+	// SequenceIndex is that of the member's next signature, from 1.
+	SequenceIndex() uint64
+	// SequenceLink proves that the member made a set in this order with none in
+	// between, and if first is set that it starts with its first of all.
+	SequenceLink(set []Signed, context []byte, first bool) ([]byte, error)
+}
+
+// A SequenceVerifier is a [GroupKey] of a group with sequences.
+type SequenceVerifier interface {
+	// VerifySequenceLink checks the proof, and the signatures.
+	VerifySequenceLink(set []Signed, context, link []byte, first bool) error
+}
+
+// A Blinder is a [GroupKey] of a group with a converter.
+type Blinder interface {
+	// NewBlindingKey returns a key for one query.
+	NewBlindingKey() (BlindingKey, error)
+	ParseBlindingKey(data []byte) (BlindingKey, error)
+	// MessagePoint is what Unblind returns for a message.
+	MessagePoint(msg []byte) []byte
+}
+
+// A BlindingKey is whose pseudonyms are converted for. It is secret.
+type BlindingKey interface {
+	// Public is for the converter.
+	Public() []byte
+	// Blind verifies a signature, and blinds its pseudonym and its message.
+	Blind(msg, sig []byte, opts VerifyOptions) ([]byte, error)
+	// Unblind returns a converted pseudonym, and its message's point. Within a query
+	// equal pseudonyms are of one member.
+	Unblind(converted []byte) (nym, message []byte, err error)
+	MarshalBinary() ([]byte, error)
+	Wipe()
+	String() string
+
+	sealed()
+}
