@@ -43,7 +43,8 @@ func TestMain(m *testing.M) {
 //	status N PROGRAM [ARGS]...    run PROGRAM and demand exit status N
 //
 // those of fixture_test.go: dealt, agekey, foreign and tamper; and those of
-// sm2_test.go: samelines.
+// sm2_test.go: samelines; and those of group_test.go: edkey, groupid, joined,
+// misnamed and samelinked.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -62,6 +63,13 @@ func TestScripts(t *testing.T) {
 			"tamper":  cmdTamper,
 
 			"samelines": cmdSameLines,
+
+			"edkey":   cmdEdKey,
+			"groupid": cmdGroupID,
+			"joined":  cmdJoined,
+
+			"misnamed":   cmdMisnamed,
+			"samelinked": cmdSameLinked,
 		},
 	})
 }

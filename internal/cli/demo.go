@@ -24,6 +24,7 @@ type namedDemo struct {
 
 var demos = []namedDemo{
 	{"threshold", demo.Threshold},
+	{"group", demo.Group},
 	{"batch", demo.Batch},
 }
 
@@ -31,7 +32,7 @@ var demos = []namedDemo{
 func newDemoCmd(e *env) *cobra.Command {
 	var file, keep string
 	c := &cobra.Command{
-		Use:   "demo [threshold|batch|all]",
+		Use:   "demo [threshold|group|batch|all]",
 		Short: "Show what undersign does, on real files",
 		Long: `Show what undersign does, on real files.
 
@@ -40,16 +41,21 @@ people sign a file and a certificate, two are refused, and a forged share is
 refused with its holder named. OpenSSL checks the results, or Go's crypto/x509
 where there is no OpenSSL.
 
+group lets five members of a group sign without saying who. One misuses that:
+the opener names exactly that one, with a proof that anybody checks, and it is
+revoked. A second vote is caught, and one bad signature found among 1000.
+
 batch makes 100,000 SM2 signatures by mixed signers, three of them forged, and
 finds the three, beside the time that it takes one by one.
 
 all runs one after the other. All files stay in a folder for you to look into.`,
 		Example: `  undersign demo --file README.md
   undersign demo threshold --keep ./demo
+  undersign demo group --keep ./demo
   undersign demo batch
   undersign demo all`,
 		Args:      nargs(0, 1, "one demo"),
-		ValidArgs: []string{"threshold", "batch", "all"},
+		ValidArgs: []string{"threshold", "group", "batch", "all"},
 	}
 	c.Flags().StringVar(&file, "file", "", "threshold signs this `file` instead of one that the demo brings")
 	c.Flags().StringVar(&keep, "keep", "", "put all files into this new or empty `folder` instead of a temporary one")
@@ -60,7 +66,7 @@ all runs one after the other. All files stay in a folder for you to look into.`,
 		} else if len(args) == 1 {
 			i := slices.IndexFunc(demos, func(d namedDemo) bool { return d.name == args[0] })
 			if i < 0 {
-				return usagef(c, "there is no demo %q: threshold, batch and all are there", args[0])
+				return usagef(c, "there is no demo %q: threshold, group, batch and all are there", args[0])
 			}
 			run = demos[i : i+1]
 		}

@@ -228,6 +228,15 @@ func inspectObject(v keyfile.Object) *inspection {
 		in.addKey(v.PublicKey())
 		in.add("acknowledged_by", v.Acks())
 		in.add("note", "not checked here")
+	case groupFile:
+		f := v.File()
+		in.add("scheme", f.Scheme)
+		in.add("group", f.Group)
+		in.add("number", f.Number)
+		if keyfile.IsSecret(v) {
+			in.Fingerprint = ""
+			f.Wipe()
+		}
 	}
 	return in
 }

@@ -1,0 +1,198 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/undersign/undersign/groupsig"
+	"github.com/undersign/undersign/keyfile"
+)
+
+type groupLinkFlags struct {
+	secret                            secretFlags
+	member, group, check, reason, out string
+	sigs                              []string
+	first, force                      bool
+}
+
+func newGroupLinkCmd(e *env) *cobra.Command {
+	var f groupLinkFlags
+	c := &cobra.Command{
+		Use:   "link FILE... --member FILE -i FILE",
+		Short: "Prove that signatures are of one member",
+		Long: `Prove to anyone that one member made the signatures of several files, which may
+be for different scopes; without --member, check such a proof (--check). Only
+the member that made them can prove it.`,
+		Example: `  undersign group link a.txt b.txt --member alice.member -i alice.key --reason audit -o a-b.link
+  undersign group link a.txt b.txt --group group.pub --reason audit --check a-b.link`,
+		Args: nargs(1, -1, "a file"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return e.groupLink(c, f, args, linkProofs{
+				prove: func(m groupsig.MemberKey) (func([]groupsig.Signed) ([]byte, error), bool) {
+					l, ok := groupsig.As[groupsig.Linker](m)
+					return func(set []groupsig.Signed) ([]byte, error) { return l.Link(set, []byte(f.reason)) }, ok
+				},
+				check: func(gk groupsig.GroupKey) (func([]groupsig.Signed, []byte) error, bool) {
+					l, ok := groupsig.As[groupsig.LinkVerifier](gk)
+					return func(set []groupsig.Signed, proof []byte) error { return l.VerifyLink(set, []byte(f.reason), proof) }, ok
+				},
+				what: "proved: all are of one member",
+			})
+		},
+	}
+	return addLinkFlags(c, &f)
+}
+
+func newGroupSeqlinkCmd(e *env) *cobra.Command {
+	var f groupLinkFlags
+	c := &cobra.Command{
+		Use:   "seqlink FILE... --member FILE -i FILE",
+		Short: "Prove that no signature is left out in between",
+		Long: `Prove to anyone that one member made the signatures of several files in this
+order, one after the other with none in between, and with --first that it starts
+with its first of all; without --member, check such a proof (--check). Groups
+with sequences have it.`,
+		Example: `  undersign group seqlink 1.txt 2.txt 3.txt --first --member alice.member -i alice.key -o all.link
+  undersign group seqlink 1.txt 2.txt 3.txt --first --group group.pub --check all.link`,
+		Args: nargs(1, -1, "a file"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return e.groupLink(c, f, args, linkProofs{
+				prove: func(m groupsig.MemberKey) (func([]groupsig.Signed) ([]byte, error), bool) {
+					l, ok := groupsig.As[groupsig.SequenceLinker](m)
+					return func(set []groupsig.Signed) ([]byte, error) { return l.SequenceLink(set, []byte(f.reason), f.first) }, ok
+				},
+				check: func(gk groupsig.GroupKey) (func([]groupsig.Signed, []byte) error, bool) {
+					l, ok := groupsig.As[groupsig.SequenceVerifier](gk)
+					return func(set []groupsig.Signed, proof []byte) error {
+						return l.VerifySequenceLink(set, []byte(f.reason), proof, f.first)
+					}, ok
+				},
+				what: "proved: all are of one member, in this order, with none in between",
+			})
+		},
+	}
+	addLinkFlags(c, &f)
+	c.Flags().BoolVar(&f.first, "first", false, "the first of them is the member's first of all")
+	return c
+}
+
+func addLinkFlags(c *cobra.Command, f *groupLinkFlags) *cobra.Command {
+	fl := c.Flags()
+	fl.StringVar(&f.member, "member", "", "prove with the member's `FILE`")
+	addSecretFlags(c, &f.secret)
+	fl.StringVar(&f.check, "check", "", "check the proof `FILE`")
+	addGroupFlag(c, &f.group)
+	fl.StringSliceVar(&f.sigs, "sig", nil, "the signatures, `FILE,...`, in the order of the files (default: FILE"+groupSigSuffix+")")
+	fl.StringVar(&f.reason, "reason", "", "what the proof is for, `TEXT`: it holds for nothing else")
+	addOutFlag(c, &f.out, "FILE.link, after the first file")
+	addForceFlag(c, &f.force)
+	c.MarkFlagsOneRequired("member", "check")
+	c.MarkFlagsMutuallyExclusive("member", "check")
+	c.MarkFlagsRequiredTogether("check", "group")
+	describe(c, "linked, files, proof", ExitInvalid)
+	describeExit(c, ExitInvalid, "the proof or a signature is invalid, or the signatures aren't the member's")
+	return c
+}
+
+// linkProofs make or check proofs of one kind, if the group has them.
+type linkProofs struct {
+	prove func(groupsig.MemberKey) (func([]groupsig.Signed) ([]byte, error), bool)
+	check func(groupsig.GroupKey) (func([]groupsig.Signed, []byte) error, bool)
+	what  string
+}
+
+type groupLinkResult struct {
+	Linked bool     `json:"linked"`
+	Files  []string `json:"files"`
+	Proof  string   `json:"proof"`
+}
+
+func (e *env) readGroupSet(ctx context.Context, gk groupsig.GroupKey, files, sigs []string) ([]groupsig.Signed, error) {
+	if len(sigs) > 0 && len(sigs) != len(files) {
+		return nil, failf(ExitUsage, "", "--sig has %d files, and there are %d signed ones", len(sigs), len(files))
+	}
+	var set []groupsig.Signed
+	for i, file := range files {
+		sig := ""
+		if len(sigs) > 0 {
+			sig = sigs[i]
+		}
+		s, err := e.readGroupSigned(ctx, gk, file, sig)
+		if err != nil {
+			return nil, err
+		}
+		set = append(set, s)
+	}
+	return set, nil
+}
+
+func (e *env) groupLink(c *cobra.Command, f groupLinkFlags, files []string, l linkProofs) error {
+	ctx := c.Context()
+	errNone := errors.New("the group has no such proofs")
+	if f.check != "" {
+		gk, err := e.readGroup(ctx, f.group)
+		if err != nil {
+			return err
+		}
+		check, ok := l.check(gk)
+		if !ok {
+			return usagef(c, "%w", errNone)
+		}
+		set, err := e.readGroupSet(ctx, gk, files, f.sigs)
+		if err != nil {
+			return err
+		}
+		p, err := readGroupObject[*keyfile.GroupLink](ctx, e, gk, f.check, 1)
+		if err != nil {
+			return err
+		}
+		if err := check(set, p.Parts[0]); err != nil {
+			return withCode(fileError(f.check, err), ExitInvalid)
+		}
+		return e.print(groupLinkResult{true, files, f.check}, func(w io.Writer) { fmt.Fprintf(w, "%s\n", l.what) })
+	}
+	o, err := e.newOpener(ctx, f.secret)
+	if err != nil {
+		return err
+	}
+	defer o.wipe()
+	m, err := o.openMember(f.member)
+	if err != nil {
+		return err
+	}
+	defer m.wipe()
+	prove, ok := l.prove(m.key)
+	if !ok {
+		return usagef(c, "%w", errNone)
+	}
+	set, err := e.readGroupSet(ctx, m.gk, files, f.sigs)
+	if err != nil {
+		return err
+	}
+	proof, err := prove(set)
+	if err != nil {
+		return withCode(groupError(err), ExitInvalid)
+	}
+	gf, err := newGroupFile(m.gk, 0, proof)
+	if err != nil {
+		return err
+	}
+	data, err := keyfile.Encode(&keyfile.GroupLink{GroupFile: gf})
+	if err != nil {
+		return err
+	}
+	if f.out == "" {
+		f.out = files[0] + ".link"
+	}
+	if err := e.writeFile(f.out, data, publicFile, f.force); err != nil || f.out == "-" {
+		return err
+	}
+	return e.print(groupLinkResult{true, files, f.out}, func(w io.Writer) { fmt.Fprintf(w, "%s\n", f.out) })
+}

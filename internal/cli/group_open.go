@@ -1,0 +1,169 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/undersign/undersign/groupsig"
+	"github.com/undersign/undersign/keyfile"
+)
+
+type groupOpenFlags struct {
+	secret           secretFlags
+	opener, sig, out string
+	force            bool
+}
+
+func newGroupOpenCmd(e *env) *cobra.Command {
+	var f groupOpenFlags
+	c := &cobra.Command{
+		Use:   "open FILE --opener FILE -i FILE",
+		Short: "Find out who signed (opener)",
+		Long: `Say which member made a signature, and write a proof of it that anybody checks
+with verify-opening. It names exactly that member, and can't be made for
+another, not by opener and issuer together.
+
+The opener knows the members whose records it has taken in with update. If the
+signer isn't among them, or the issuer has made a member without registering it,
+that is said.`,
+		Example: `  undersign group open motion.txt --opener council/opener.age -i opener.key`,
+		Args:    nargs(1, 1, "a file"),
+		RunE:    func(c *cobra.Command, args []string) error { return e.groupOpen(c, f, args[0]) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.opener, "opener", "", "the opener's `FILE`")
+	c.MarkFlagRequired("opener")
+	addSecretFlags(c, &f.secret)
+	fl.StringVar(&f.sig, "sig", "", "the signature, `FILE` (default: FILE"+groupSigSuffix+")")
+	addOutFlag(c, &f.out, "FILE.opening")
+	addForceFlag(c, &f.force)
+	describe(c, "member, file", ExitInvalid)
+	describeExit(c, ExitInvalid, "the signature is invalid, or fits no member that the opener knows")
+	return c
+}
+
+type groupOpenResult struct {
+	Member string `json:"member"`
+	File   string `json:"file,omitempty"`
+}
+
+func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
+	ctx := c.Context()
+	o, err := e.newOpener(ctx, f.secret)
+	if err != nil {
+		return err
+	}
+	defer o.wipe()
+	op, err := o.openGroupOpener(f.opener)
+	if err != nil {
+		return err
+	}
+	defer op.wipe()
+	if f.out == "" {
+		f.out = "-"
+		if file != "-" {
+			f.out = file + ".opening"
+		}
+	}
+	if err := e.checkOut(f.out, f.force); err != nil {
+		return err
+	}
+	s, err := e.readGroupSigned(ctx, op.gk, file, f.sig)
+	if err != nil {
+		return err
+	}
+	opening, err := op.key.Open(op.gk, op.register, s.Message, s.Signature, s.Options)
+	if err != nil {
+		return groupError(err)
+	}
+	gf, err := newGroupFile(op.gk, 0, opening)
+	if err != nil {
+		return err
+	}
+	data, err := keyfile.Encode(&keyfile.GroupOpening{GroupFile: gf})
+	if err != nil {
+		return err
+	}
+	if err := e.writeFile(f.out, data, publicFile, f.force); err != nil || f.out == "-" {
+		return err
+	}
+	if opening.Member() == "" {
+		return &Error{
+			Err:  fmt.Errorf("the signer isn't registered: %s shows it", f.out),
+			Hint: "take in all members' records with \"undersign group update\"; if there are no more, the issuer has made a member secretly",
+			Code: ExitInvalid,
+		}
+	}
+	return e.print(groupOpenResult{opening.Member(), f.out}, func(w io.Writer) {
+		fmt.Fprintf(w, "signed by %s\n%s\n", oneLine(opening.Member()), f.out)
+	})
+}
+
+func newGroupVerifyOpeningCmd(e *env) *cobra.Command {
+	var group, sig, key, opening string
+	c := &cobra.Command{
+		Use:   "verify-opening FILE --opening FILE --group FILE --member-key FILE",
+		Short: "Check who is said to have signed",
+		Long: `Check an opening, and the signature. Whoever checks knows the long-term key of
+the member that the opening names: that the name belongs to the key is for the
+reader to know.`,
+		Example: `  undersign group verify-opening motion.txt --group group.pub --member-key alice.pub.pem`,
+		Args:    nargs(1, 1, "a file"),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx := c.Context()
+			gk, err := e.readGroup(ctx, group)
+			if err != nil {
+				return err
+			}
+			ov, ok := groupsig.As[groupsig.OpeningVerifier](gk)
+			if !ok {
+				return usagef(c, "the group has no opener")
+			}
+			pub, err := e.readMemberKey(ctx, key)
+			if err != nil {
+				return err
+			}
+			s, err := e.readGroupSigned(ctx, gk, args[0], sig)
+			if err != nil {
+				return err
+			}
+			if opening == "" {
+				opening = args[0] + ".opening"
+			}
+			f, err := readGroupObject[*keyfile.GroupOpening](ctx, e, gk, opening, 1)
+			if err != nil {
+				return err
+			}
+			o, err := ov.ParseOpening(f.Parts[0])
+			if err == nil {
+				err = ov.VerifyOpening(s.Message, s.Signature, s.Options, o, pub)
+			}
+			if err != nil {
+				return withCode(fileError(opening, err), ExitInvalid)
+			}
+			if o.Member() == "" {
+				return e.print(groupOpenResult{}, func(w io.Writer) {
+					fmt.Fprintf(w, "proved: the issuer has made a member that isn't registered, and that one signed\n")
+				})
+			}
+			return e.print(groupOpenResult{Member: o.Member()}, func(w io.Writer) {
+				fmt.Fprintf(w, "proved: signed by the member registered as %s, with this key\n", oneLine(o.Member()))
+			})
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&opening, "opening", "", "the opening, `FILE` (default: FILE.opening)")
+	addGroupFlag(c, &group)
+	c.MarkFlagRequired("group")
+	fl.StringVar(&key, "member-key", "", "the member's Ed25519 public key, PEM `FILE`")
+	c.MarkFlagRequired("member-key")
+	fl.StringVar(&sig, "sig", "", "the signature, `FILE` (default: FILE"+groupSigSuffix+")")
+	describe(c, "member (empty: the issuer made one that isn't registered)", ExitInvalid)
+	describeExit(c, ExitInvalid, "the opening or the signature is invalid")
+	return c
+}
