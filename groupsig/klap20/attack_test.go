@@ -61,3 +61,14 @@ func TestIdentityCommitment(t *testing.T) {
 		t.Error("a forged signature is accepted")
 	}
 }
+
+// An opening that isn't there, or says nothing, names nobody.
+func TestEmptyOpening(t *testing.T) {
+	f := group()
+	sig := f.sign("alice", "m")
+	for _, o := range []*Opening{nil, new(Opening)} {
+		if f.g.VerifyOpening([]byte("m"), sig, o, longTermPublic("alice"), nil) == nil {
+			t.Error("an empty opening is accepted")
+		}
+	}
+}

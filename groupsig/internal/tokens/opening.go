@@ -173,6 +173,9 @@ func (k *Key) Open(g *Group, register *join.Register, t *Target, context []byte)
 // registered point isn't zero, the proof ties it to the signature, and the member's
 // long-term key has signed it for this group.
 func (g *Group) VerifyOpening(t *Target, o *Opening, key ed25519.PublicKey, context []byte) error {
+	if o == nil {
+		return errOpening
+	}
 	point, err := decodePoint(&o.record)
 	if err != nil {
 		return err
