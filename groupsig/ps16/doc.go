@@ -10,7 +10,7 @@
 // The issuer and the opener make their keys ([GenerateIssuerKey],
 // [GenerateOpenerKey]) and agree on a [GroupKey] ([Setup], or [Proposal] if they
 // are apart). A member joins: [IssuerKey.Invite], [NewJoin], [IssuerKey.Issue],
-// [Join.Finish]; the issuer hands the [Registration] to the opener, who records it
+// [Join.Finish]; the issuer hands the member's [Record] to the opener, who records it
 // ([OpenerKey.Record]). The [MemberKey] signs, [GroupKey.Verify] checks,
 // [OpenerKey.Open] finds the signer, and [GroupKey.VerifyOpening] is how a judge
 // checks that.
@@ -18,7 +18,9 @@
 // # Who can do what
 //
 // The issuer sees every member's token while it joins, so in this scheme the issuer
-// can open signatures too; KLAP20 keeps that from it. Neither can sign for a member:
+// can open signatures too, and so can everyone who reads the member's [Request] or the
+// issuer's [Register]: they travel and are kept encrypted. KLAP20 keeps the token from
+// all but the opener. Neither can sign for a member:
 // a member's secret stays with it, and an opening counts only with the registration
 // that the member signed. The opener recognises signatures by trying the tokens of
 // all members, one pairing each: small groups only.

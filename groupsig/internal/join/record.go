@@ -12,7 +12,8 @@
 // credential (M3). The member checks that.
 //
 // Registers, records and sessions are public or the issuer's business: nothing here
-// is secret but what a proof is made from.
+// is secret but what a proof is made from, and the evidence in records of schemes whose
+// members show their tokens to the issuer.
 package join
 
 import (
