@@ -6,7 +6,6 @@ package thresholdrsa
 import (
 	"bytes"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -131,21 +130,19 @@ func (c *Certificate) Verify(parent *PublicKey, opts *CommitOptions) (*PublicKey
 	if len(c.contributions) != len(c.proposal.contributors) {
 		return nil, errors.New("thresholdrsa: certificate: the contributions aren't those of the proposal")
 	}
-	h := sha256.New()
-	h.Write([]byte("undersign/trsa/v1/ceremony"))
-	h.Write(pl.id[:])
+	var digests [][32]byte
 	for i, s := range c.contributions {
 		index := c.proposal.contributors[i]
 		if !ed25519.Verify(parent.holders[index-1].Identity, contributionSigned(pl.id, index, s.digest), s.sig) {
 			return nil, pl.blame(index, "the signature of its contribution is wrong")
 		}
-		h.Write(s.digest[:])
+		digests = append(digests, s.digest)
 	}
 	if c.key.n.Cmp(parent.n) != 0 { // v_i have the length of n
 		return nil, errors.New("thresholdrsa: certificate: the record is of another modulus")
 	}
 	want := pl.next // what everybody computes alike, and the rest as the receivers acknowledged it
-	want.vi, want.ceremony = c.key.vi, [32]byte(h.Sum(nil))
+	want.vi, want.ceremony = c.key.vi, pl.ceremony(digests)
 	if !bytes.Equal(want.encode(), c.key.encoding) {
 		return nil, errors.New("thresholdrsa: certificate: the record isn't the one that the proposal leads to")
 	}
@@ -175,7 +172,7 @@ func (c *Certificate) Verify(parent *PublicKey, opts *CommitOptions) (*PublicKey
 // Receive first.
 func (s *KeyShare) Finish(c *Certificate, parent *PublicKey, opts *CommitOptions) (*KeyShare, error) {
 	if s.index == 0 {
-		return nil, errors.New("thresholdrsa: the share has been wiped")
+		return nil, errWiped
 	}
 	key, err := c.Verify(parent, opts)
 	if err != nil {

@@ -51,11 +51,8 @@ func (c *Contribution) Equal(x *Contribution) bool {
 // Contribute makes the holder's contribution to a run. Make one only: two
 // different ones of one run are evidence of misbehaviour.
 func (s *KeyShare) Contribute(pr *Proposal) (*Contribution, error) {
-	if s.index == 0 {
-		return nil, errors.New("thresholdrsa: the share has been wiped")
-	}
-	if s.provisional {
-		return nil, fmt.Errorf("thresholdrsa: the share of epoch %d awaits the ceremony's certificate", s.key.epoch)
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
 	pl, err := pr.plan(s.key)
 	if err != nil {
@@ -255,12 +252,10 @@ func (pl *plan) gather(cs []*Contribution) ([]*broadcast, *CeremonyError) {
 func (pl *plan) successor(bs []*broadcast) (*PublicKey, error) {
 	next := pl.next
 	mod := pl.parent.arith().mod
-	h := sha256.New()
-	h.Write([]byte("undersign/trsa/v1/ceremony"))
-	h.Write(pl.id[:])
+	var digests [][32]byte
 	sum := &broadcast{}
 	for _, b := range bs {
-		h.Write(b.digest[:])
+		digests = append(digests, b.digest)
 		for t, c := range b.c {
 			if t == len(sum.c) {
 				sum.c = append(sum.c, mod.One())
@@ -268,7 +263,7 @@ func (pl *plan) successor(bs []*broadcast) (*PublicKey, error) {
 			mod.Mul(sum.c[t], sum.c[t], c)
 		}
 	}
-	next.ceremony = [32]byte(h.Sum(nil))
+	next.ceremony = pl.ceremony(digests)
 	constant, cs := pl.split(sum)
 	y := mod.NewElement()
 	for j := 1; j <= next.l; j++ {
@@ -283,6 +278,18 @@ func (pl *plan) successor(bs []*broadcast) (*PublicKey, error) {
 		next.vi = append(next.vi, mod.BigVarTime(y))
 	}
 	return next.finish()
+}
+
+// ceremony is the hash of all broadcasts, given by their digests in the order of the
+// contributors, that the new record binds.
+func (pl *plan) ceremony(digests [][32]byte) [32]byte {
+	h := sha256.New()
+	h.Write([]byte("undersign/trsa/v1/ceremony"))
+	h.Write(pl.id[:])
+	for _, d := range digests {
+		h.Write(d[:])
+	}
+	return [32]byte(h.Sum(nil))
 }
 
 // Successor returns the record that a run's contributions lead to, checked as far

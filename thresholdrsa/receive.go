@@ -66,11 +66,8 @@ type ReceiveOptions struct {
 // Ack or Refusal. There is no Refusal of a run of which the holder has
 // acknowledged a record.
 func (s *KeyShare) Receive(key *ReceiverKey, pr *Proposal, contributions []*Contribution, opts *ReceiveOptions) (*Ack, error) {
-	if s.index == 0 {
-		return nil, errors.New("thresholdrsa: the share has been wiped")
-	}
-	if s.provisional {
-		return nil, fmt.Errorf("thresholdrsa: the share of epoch %d awaits the ceremony's certificate", s.key.epoch)
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
 	pl, err := pr.plan(s.key)
 	if err != nil {

@@ -132,7 +132,7 @@ func NewReceiver(name string) (*ReceiverKey, error) {
 // ceremony, under its name and identity.
 func (s *KeyShare) NewReceiver() (*ReceiverKey, error) {
 	if s.index == 0 {
-		return nil, errors.New("thresholdrsa: the share has been wiped")
+		return nil, errWiped
 	}
 	return newReceiver(s.Name(), bytes.Clone(s.identity))
 }

@@ -75,6 +75,19 @@ func (s KeyShare) GoString() string { return s.String() }
 // Format writes String, whatever the verb, so that no verb shows the secret.
 func (s KeyShare) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.String()) }
 
+var errWiped = errors.New("thresholdrsa: the share has been wiped")
+
+// ready returns nil if the share can be used: it isn't wiped, and its epoch has begun.
+func (s *KeyShare) ready() error {
+	if s.index == 0 {
+		return errWiped
+	}
+	if s.provisional {
+		return fmt.Errorf("thresholdrsa: the share of epoch %d awaits the ceremony's certificate", s.key.epoch)
+	}
+	return nil
+}
+
 // Wipe overwrites the secrets. The share is of no use afterwards.
 func (s *KeyShare) Wipe() {
 	s.s.Wipe()
@@ -103,7 +116,7 @@ func (s *KeyShare) Equal(x *KeyShare) bool {
 // as long as a signature.
 func (s *KeyShare) Check() error {
 	if s.index == 0 {
-		return errors.New("thresholdrsa: the share has been wiped")
+		return errWiped
 	}
 	a := s.key.arith()
 	y := a.mod.NewElement()
@@ -160,7 +173,7 @@ func putSecret(e *wire.Encoder, b []byte) {
 // MarshalBinary returns the canonical encoding, which is secret; clear it after use.
 func (s *KeyShare) MarshalBinary() ([]byte, error) {
 	if s.index == 0 {
-		return nil, errors.New("thresholdrsa: the share has been wiped")
+		return nil, errWiped
 	}
 	return s.encode(), nil
 }

@@ -51,11 +51,8 @@ func (s *SignatureShare) Equal(x *SignatureShare) bool {
 // The time doesn't depend on the share. Signing a request again gives another
 // proof of the same share.
 func (s *KeyShare) Sign(r *Request) (*SignatureShare, error) {
-	if s.index == 0 {
-		return nil, errors.New("thresholdrsa: the share has been wiped")
-	}
-	if s.provisional {
-		return nil, fmt.Errorf("thresholdrsa: the share of epoch %d awaits the ceremony's certificate", s.key.epoch)
+	if err := s.ready(); err != nil {
+		return nil, err
 	}
 	x, err := r.representative(s.key)
 	if err != nil {
