@@ -17,8 +17,13 @@ require (
 )
 
 require (
+	filippo.io/edwards25519 v1.2.0 // indirect
 	filippo.io/hpke v0.4.0 // indirect
 	github.com/bits-and-blooms/bitset v1.25.0 // indirect
+	github.com/hdevalence/ed25519consensus v0.2.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/klauspost/cpuid/v2 v2.0.9 // indirect
+	github.com/prysmaticlabs/gohashtree v0.0.4-beta // indirect
 	golang.org/x/tools v0.50.0 // indirect
+	rsc.io/qr v0.2.0 // indirect
 )
