@@ -155,4 +155,6 @@ func (w goldenWriter) group() {
 	w.public("group-query", &GroupQuery{f})
 	w.public("group-answer", &GroupAnswer{f})
 	w.public("group-link", &GroupLink{f})
+	w.public("group-claim", &GroupClaim{f})
+	w.public("group-draft", &GroupDraft{f})
 }

@@ -78,7 +78,8 @@ func (g *GroupFile) Wipe() {
 	}
 }
 
-// The files of group signatures. The comments say what their parts are.
+// The files of group signatures. The comments say what their parts are. Until there
+// is a group key, those of its roles hold the role's key alone.
 type (
 	GroupKey         struct{ GroupFile } // the group key
 	GroupIssuer      struct{ GroupFile } // group key, issuer key, sessions, register; the number is the epoch
@@ -97,6 +98,8 @@ type (
 	GroupQuery       struct{ GroupFile } // the blinding key's public key, blinded pseudonyms
 	GroupAnswer      struct{ GroupFile } // converted pseudonyms
 	GroupLink        struct{ GroupFile } // the proof that signatures are of one member
+	GroupClaim       struct{ GroupFile } // the proof that a member made a signature
+	GroupDraft       struct{ GroupFile } // a group to be; the number says who has enrolled and agreed
 )
 
 // File returns what all files of groups hold.

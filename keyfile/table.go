@@ -36,4 +36,6 @@ var kinds = []kind{
 	entry[GroupQuery]("GROUP QUERY", false),
 	entry[GroupAnswer]("GROUP ANSWER", false),
 	entry[GroupLink]("GROUP LINK", false),
+	entry[GroupClaim]("GROUP CLAIM", false),
+	entry[GroupDraft]("GROUP DRAFT", false),
 }
