@@ -6,6 +6,7 @@ package bls
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 
 	"github.com/undersign/undersign/internal/batch"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -45,7 +46,7 @@ func (b *Batch) Add(key *PublicKey, msg []byte, sig *Signature) {
 	if err == nil {
 		var k point
 		if k, err = u.key(key); err == nil {
-			b.eq.add(k, u.text(k, msg))
+			b.eq.add(u, k, u.dst, u.text(k, msg))
 		}
 	}
 	b.put(u, sig, err)
@@ -75,7 +76,7 @@ func (b *Batch) AddBDN(keys []*PublicKey, digest [32]byte, sig *Signature) {
 	if err == nil {
 		var sum *PublicKey
 		if sum, err = u.bdnKey(keys, &digest); err == nil {
-			b.eq.add(sum.p, digest[:])
+			b.eq.add(u, sum.p, u.dst, digest[:])
 		}
 	}
 	b.put(u, sig, err)
@@ -97,18 +98,17 @@ func (b *Batch) put(u *suite, sig *Signature, err error) {
 // Verify verifies all items. If some are bad it returns a [*BatchError]. An empty batch
 // is good: compare Len with what you expect.
 func (b *Batch) Verify() error {
-	u, err := b.scheme.suite()
-	if err != nil {
+	if _, err := b.scheme.suite(); err != nil {
 		return err
 	}
-	if bad := b.verify(u, u.dst); len(bad) > 0 {
+	if bad := b.verify(); len(bad) > 0 {
 		return &BatchError{bad, len(b.items), ErrSignature}
 	}
 	return nil
 }
 
 // verify returns the indices of the bad items.
-func (b *Batch) verify(u *suite, dst string) []int {
+func (b *Batch) verify() []int {
 	var good []int // items that have an equation
 	isBad := make([]bool, len(b.items))
 	for i, it := range b.items {
@@ -118,7 +118,7 @@ func (b *Batch) verify(u *suite, dst string) []int {
 		}
 	}
 	if len(good) > 0 {
-		b.eq.hash(u, dst)
+		b.eq.hash()
 		for _, i := range b.search(good) {
 			isBad[good[i]] = true
 		}
@@ -193,11 +193,8 @@ func (b *Batch) digest(list []int) (d [sha256.Size]byte) {
 		h.Write(n[:])
 		h.Write(v)
 	}
-	for _, k := range b.eq.keys.list {
-		put(k.bytes())
-	}
-	for _, text := range b.eq.texts.list {
-		put([]byte(text))
+	for _, encoding := range slices.Concat(b.eq.keys.encodings, b.eq.texts.encodings) {
+		put([]byte(encoding))
 	}
 	for _, i := range list {
 		it := b.items[i]

@@ -239,9 +239,9 @@ func TestPairings(t *testing.T) {
 	for _, v := range []struct{ keys, texts, pairings int }{{6, 6, 6}, {1, 6, 1}, {6, 1, 1}, {2, 6, 2}, {6, 3, 3}, {1, 1, 1}} {
 		var e equation
 		for i := range 6 {
-			e.add(keys[i%v.keys].p, messages(6)[i%v.texts])
+			e.add(&suites[Basic], keys[i%v.keys].p, Basic.Ciphersuite(), messages(6)[i%v.texts])
 		}
-		e.hash(&suites[Basic], Basic.Ciphersuite())
+		e.hash()
 		if n := len(e.pairs(e.terms, nil)); n != v.pairings {
 			t.Errorf("%d keys and %d texts: %d pairings", v.keys, v.texts, n)
 		}

@@ -57,6 +57,16 @@ func (u *suite) bdn(keys []*PublicKey, digest *[32]byte) ([]point, []bls12381.Sc
 	return points, as, nil
 }
 
+// BDNSum returns the weighted sum of keys, which verifies the digest like one key: by
+// [Scheme.Verify], or together with other signatures by [Scheme.FoldedVerify].
+func (s Scheme) BDNSum(keys []*PublicKey, digest [32]byte) (*PublicKey, error) {
+	u, err := s.suite()
+	if err != nil {
+		return nil, err
+	}
+	return u.bdnKey(keys, &digest)
+}
+
 // bdnKey returns the weighted sum of keys.
 func (u *suite) bdnKey(keys []*PublicKey, digest *[32]byte) (*PublicKey, error) {
 	points, as, err := u.bdn(keys, digest)

@@ -22,7 +22,8 @@
 // whose names begin with MinSig have it the other way round.
 //
 // Keys without a proof may sign one message as well, if the aggregate is weighted
-// after Boneh, Drijvers and Neven 2018: [Scheme.BDNAggregate]. Many independent
+// after Boneh, Drijvers and Neven 2018: [Scheme.BDNAggregate]. Signatures of other
+// messages can be folded into either: [Scheme.FoldedVerify]. Many independent
 // signatures are verified together by a [Batch], which finds the bad ones.
 // [Keys] is a list of proven keys, in 96 bytes each, for sums of thousands of them.
 //

@@ -4,6 +4,8 @@
 package bls
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/undersign/undersign/internal/bls12381"
@@ -16,28 +18,50 @@ import (
 // with keys and texts held once each. Terms of one key are gathered in
 // e(pk, Σ w_i H(m_i)), or those of one text in e(Σ w_i pk_i, H(m)), whichever costs
 // less: aggregates of real transactions have few keys, or few texts.
+//
+// H may be under different tags, which are independent oracles: terms of different
+// schemes stand side by side.
 type equation struct {
 	keys   table[point]
-	texts  table[string]
+	texts  table[signedText]
 	hashes []point // of the first texts
 	terms  []term
 }
 
 type term struct{ key, text int }
 
-// A table holds values once each.
-type table[T any] struct {
-	list  []T
-	index map[string]int
+// A signedText is what hashes to the sum of the hashes of parts, of which there is
+// mostly one.
+type signedText struct {
+	dst   string
+	g2    bool
+	parts [][]byte
 }
 
-// add returns the index of the value with an encoding, which it keeps a copy of.
-func (t *table[T]) add(encoding []byte, value func(encoding string) T) int {
+// encode appends an encoding of t, which no other text has.
+func (t *signedText) encode(b []byte) []byte {
+	b = append(append(b, t.dst...), 0)
+	for _, part := range t.parts {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(part))), part...)
+	}
+	return b
+}
+
+// A table holds values once each.
+type table[T any] struct {
+	list      []T
+	encodings []string
+	index     map[string]int
+}
+
+// add returns the index of the value with an encoding.
+func (t *table[T]) add(encoding []byte, value func() T) int {
 	i, ok := t.index[string(encoding)]
 	if !ok {
 		kept := string(encoding)
 		i = len(t.list)
-		t.list = append(t.list, value(kept))
+		t.list = append(t.list, value())
+		t.encodings = append(t.encodings, kept)
 		if t.index == nil {
 			t.index = map[string]int{}
 		}
@@ -70,29 +94,58 @@ func (e *equation) addAll(u *suite, keys []*PublicKey, msgs [][]byte, distinct b
 			return err
 		}
 	}
+	if u.kind == Augmented {
+		e.addAugmented(u, points, msgs)
+		return nil
+	}
 	for i, p := range points {
-		e.add(p, u.text(p, msgs[i]))
+		e.add(u, p, u.dst, msgs[i])
 	}
 	return nil
 }
 
-func (e *equation) add(key point, text []byte) {
+// addAugmented adds a term for each key. An augmented text belongs to one key, so that
+// the texts of a key are never needed apart, and their hashes can be summed up before
+// the cofactor is cleared.
+func (e *equation) addAugmented(u *suite, keys []point, msgs [][]byte) {
+	var seen table[point]
+	var texts [][][]byte
+	for i, p := range keys {
+		at := seen.add(p.bytes(), func() point { return p })
+		if at == len(texts) {
+			texts = append(texts, nil)
+		}
+		texts[at] = append(texts[at], u.text(p, msgs[i]))
+	}
+	for i, p := range seen.list {
+		e.add(u, p, u.dst, texts[i]...)
+	}
+}
+
+// add adds a term of the hash of a text, or of the sum of the hashes of several.
+func (e *equation) add(u *suite, key point, dst string, texts ...[]byte) {
+	t := signedText{dst, !u.minSig, texts}
 	e.terms = append(e.terms, term{
-		key:  e.keys.add(key.bytes(), func(string) point { return key }),
-		text: e.texts.add(text, func(kept string) string { return kept }),
+		key: e.keys.add(key.bytes(), func() point { return key }),
+		text: e.texts.add(t.encode(nil), func() signedText {
+			for i, b := range texts {
+				texts[i] = bytes.Clone(b)
+			}
+			return t
+		}),
 	})
 }
 
 // hash hashes the texts that haven't been.
-func (e *equation) hash(u *suite, dst string) {
-	for _, text := range e.texts.list[len(e.hashes):] {
-		e.hashes = append(e.hashes, u.hash([]byte(text), dst))
+func (e *equation) hash() {
+	for _, t := range e.texts.list[len(e.hashes):] {
+		e.hashes = append(e.hashes, hashTo(t.g2, t.dst, t.parts...))
 	}
 }
 
 // holds reports whether the equation holds for the signature s, without weights.
-func (e *equation) holds(u *suite, dst string, s point) bool {
-	e.hash(u, dst)
+func (e *equation) holds(s point) bool {
+	e.hash()
 	pairs := e.pairs(e.terms, nil)
 	return bls12381.PairingCheckVarTime(append(pairs, pairGenerator(s))...)
 }

@@ -84,13 +84,13 @@ func (p point) add(q point) point {
 	return r
 }
 
-// hashTo is hash_to_curve of RFC 9380.
-func hashTo(g2 bool, text []byte, dst string) point {
+// hashTo is hash_to_curve of RFC 9380 of a text, or the sum for several.
+func hashTo(g2 bool, dst string, texts ...[]byte) point {
 	p := newPoint(g2)
 	if g2 {
-		p.two.HashVarTime(text, []byte(dst))
+		p.two.HashSumVarTime(texts, []byte(dst))
 	} else {
-		p.one.HashVarTime(text, []byte(dst))
+		p.one.HashSumVarTime(texts, []byte(dst))
 	}
 	return p
 }

@@ -62,11 +62,11 @@ func (s Scheme) PopVerifyBatch(keys []*PublicKey, proofs []*Signature) ([]*Prove
 	for i, key := range keys {
 		k, err := u.key(key)
 		if err == nil {
-			b.eq.add(k, k.bytes())
+			b.eq.add(u, k, u.pop, k.bytes())
 		}
 		b.put(u, proofs[i], err)
 	}
-	bad := b.verify(u, u.pop)
+	bad := b.verify()
 	proven := make([]*ProvenKey, len(keys))
 	next := bad
 	for i, key := range keys {

@@ -73,7 +73,7 @@ func (u *suite) text(key point, msg []byte) []byte {
 }
 
 // hash maps a text to the group of signatures.
-func (u *suite) hash(text []byte, dst string) point { return hashTo(!u.minSig, text, dst) }
+func (u *suite) hash(text []byte, dst string) point { return hashTo(!u.minSig, dst, text) }
 
 // key returns the point of a key of the suite.
 func (u *suite) key(k *PublicKey) (point, error) {

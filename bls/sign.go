@@ -46,8 +46,8 @@ func (u *suite) check(key point, text []byte, dst string, sig *Signature) error 
 		return err
 	}
 	var e equation
-	e.add(key, text)
-	if !e.holds(u, dst, p) {
+	e.add(u, key, dst, text)
+	if !e.holds(p) {
 		return errEquation
 	}
 	return nil
@@ -110,7 +110,7 @@ func (u *suite) aggregateVerify(keys []*PublicKey, msgs [][]byte, sig *Signature
 	if err != nil {
 		return err
 	}
-	if !e.holds(u, u.dst, p) {
+	if !e.holds(p) {
 		return errEquation
 	}
 	return nil
