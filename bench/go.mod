@@ -7,6 +7,7 @@ require (
 	github.com/consensys/gnark-crypto v0.22.0
 	github.com/emmansun/gmsm v0.41.1
 	github.com/niclabs/tcrsa v0.0.5
+	github.com/supranational/blst v0.3.17
 	github.com/undersign/undersign v0.0.0-00010101000000-000000000000
 )
 

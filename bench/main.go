@@ -8,6 +8,7 @@
 //	go run . threshold -paper    beside the figures Safeheron published
 //	go run . sm2                 compare batch verification of SM2 signatures
 //	go run . group               measure group signatures, beside published figures
+//	go run . bls                 compare BLS signatures with blst and circl
 //	go run . foreign -o DIR      keys dealt by tcrsa, and after tss-rsa-cpp
 package main
 
@@ -23,6 +24,7 @@ import (
 const usage = `usage: bench threshold [flags]    compare threshold RSA with its peers
        bench sm2 [flags]          compare SM2 batch verification with its peers
        bench group [flags]        measure group signatures beside published figures
+       bench bls [flags]          compare BLS signatures with their peers
        bench foreign -o DIR      write test inputs dealt by other libraries
 `
 
@@ -52,6 +54,8 @@ func run(ctx context.Context, args []string) error {
 		return compareSM2(ctx, args[1:])
 	case "group":
 		return compareGroup(ctx, args[1:])
+	case "bls":
+		return compareBLS(ctx, args[1:])
 	case "foreign":
 		return foreign(ctx, args[1:])
 	}
