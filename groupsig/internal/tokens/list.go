@@ -4,18 +4,15 @@
 package tokens
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/undersign/undersign/groupsig/internal/state"
 	"github.com/undersign/undersign/internal/bls12381"
-	"github.com/undersign/undersign/internal/transcript"
-	"github.com/undersign/undersign/internal/wire"
 )
 
 const (
@@ -27,126 +24,72 @@ const (
 // pairing, and the verifier 24 KiB.
 const MaxListed = 1024
 
-// maxListBytes is the length of the longest list.
-const maxListBytes = 2 + 32 + 3*8 + 4 + MaxListed*bls12381.G2Size + ed25519.SignatureSize
+// What all schemes say alike.
+type (
+	StaleError = state.StaleError
+	BatchError = state.BatchError
+	Terms      = state.Terms
+)
 
 // ErrRevoked: a signature is valid, and its signer's token is listed.
-var ErrRevoked = errors.New("groupsig: the signer is revoked")
-
-// A StaleError says why a list can't be used now.
-type StaleError struct {
-	Reason string
-}
-
-func (e *StaleError) Error() string { return "groupsig: revocation list: " + e.Reason }
+var ErrRevoked = state.ErrRevoked
 
 // A List holds the tokens of the revoked members of one group, in ascending order,
 // signed by the opener. It is immutable.
 type List struct {
-	group   [32]byte
-	number  uint64
-	issued  int64
-	expires int64
-	tokens  []*bls12381.Lines
-	data    []byte
+	state.State
+	tokens []*bls12381.Lines
 }
-
-// Number returns the number of the list. Each list of a group has a higher one than
-// the lists before.
-func (l *List) Number() uint64 { return l.number }
-
-// Issued returns the time from which the list holds, in seconds since 1970.
-func (l *List) Issued() int64 { return l.issued }
-
-// Expires returns the last second in which the list may be used.
-func (l *List) Expires() int64 { return l.expires }
 
 // Len returns the number of tokens.
 func (l *List) Len() int { return len(l.tokens) }
 
-// MarshalBinary returns the canonical encoding.
-func (l *List) MarshalBinary() ([]byte, error) { return bytes.Clone(l.data), nil }
-
-// Terms are a list's number and validity, in seconds since 1970.
-type Terms struct {
-	Number          uint64
-	Issued, Expires int64
+// format is that of the group's lists.
+func (g *Group) format() *state.Format {
+	return &state.Format{
+		What: "revocation list", DST: g.dst("list"), Group: g.ID,
+		Sections: []state.Section{{Name: "tokens", Size: bls12381.G2Size, Max: MaxListed}},
+		SigSize:  ed25519.SignatureSize,
+		Verify: func(msg, sig []byte) error {
+			if !ed25519.Verify(g.Opener, msg, sig) {
+				return errors.New("wrong signature")
+			}
+			return nil
+		},
+	}
 }
 
-// sign makes a list of tokens, which it sorts.
+// sign makes a list of tokens.
 func (g *Group) sign(terms Terms, tokens []*bls12381.G2, key ed25519.PrivateKey) (*List, error) {
-	if terms.Issued < 0 || terms.Expires < terms.Issued {
-		return nil, errors.New("issued before 1970, or expires before it is issued")
-	}
 	if len(tokens) > MaxListed {
 		return nil, fmt.Errorf("%d tokens, at most %d", len(tokens), MaxListed)
 	}
-	var all [][]byte
-	for _, q := range tokens {
-		all = append(all, q.Bytes())
+	all := make([][]byte, len(tokens))
+	for i, q := range tokens {
+		all[i] = q.Bytes()
 	}
-	slices.SortFunc(all, bytes.Compare)
-	var e wire.Encoder
-	e.U8(version)
-	e.U8(suite)
-	e.Fixed(g.ID[:])
-	e.U64(terms.Number)
-	e.U64(uint64(terms.Issued))
-	e.U64(uint64(terms.Expires))
-	e.U32(uint32(len(all)))
-	for _, b := range all {
-		e.Fixed(b)
+	s, err := g.format().Sign(terms, [][][]byte{all}, func(msg []byte) ([]byte, error) { return ed25519.Sign(key, msg), nil })
+	if err != nil {
+		return nil, err
 	}
-	e.Fixed(ed25519.Sign(key, g.listMessage(e.Data())))
-	return g.ParseList(e.Data())
-}
-
-func (g *Group) listMessage(body []byte) []byte {
-	return new(transcript.Items).Bytes("dst", g.dst("list")).Bytes("list", body).Data()
+	return newList(s)
 }
 
 // ParseList decodes a list and checks its signature.
 func (g *Group) ParseList(data []byte) (*List, error) {
-	if len(data) > maxListBytes {
-		return nil, fmt.Errorf("list: %d bytes, at most %d", len(data), maxListBytes)
+	s, err := g.format().Parse(data)
+	if err != nil {
+		return nil, err
 	}
-	d := wire.NewDecoder(data)
-	d.Header(version, suite)
-	l := &List{data: bytes.Clone(data)}
-	d.Read("group", l.group[:])
-	l.number = d.U64("number")
-	l.issued = int64(d.U64("issued"))
-	l.expires = int64(d.U64("expires"))
-	n := d.U32("count")
-	if d.Err() == nil {
-		switch {
-		case l.group != g.ID:
-			d.Fail("group", "the list is of another group")
-		case l.issued < 0 || l.expires < l.issued:
-			d.Fail("expires", "issued before 1970, or expires before it is issued")
-		case uint64(d.Remaining()) != uint64(n)*bls12381.G2Size+ed25519.SignatureSize:
-			d.Fail("count", "%d tokens don't fit the length", n)
-		}
-	}
-	if err := d.Err(); err != nil {
-		return nil, fmt.Errorf("list: %w", err)
-	}
-	raw := d.Fixed("tokens", int(n)*bls12381.G2Size)
-	sig := d.Fixed("signature", ed25519.SignatureSize)
-	if err := d.Finish(); err != nil {
-		return nil, fmt.Errorf("list: %w", err)
-	}
-	// The signature comes first: nobody else makes us decode points.
-	if !ed25519.Verify(g.Opener, g.listMessage(data[:len(data)-len(sig)]), sig) {
-		return nil, errors.New("list: wrong signature")
-	}
-	for b := range slices.Chunk(raw, bls12381.G2Size) {
-		if n := len(l.tokens); n > 0 && bytes.Compare(l.tokens[n-1].Point().Bytes(), b) >= 0 {
-			return nil, errors.New("list: tokens aren't in ascending order")
-		}
+	return newList(s)
+}
+
+func newList(s *state.State) (*List, error) {
+	l := &List{State: *s}
+	for i, b := range s.Entries(0) {
 		var q bls12381.G2
 		if err := q.SetBytes(b); err != nil {
-			return nil, fmt.Errorf("list: token %d: %w", len(l.tokens), err)
+			return nil, fmt.Errorf("token %d: %w", i, err)
 		}
 		l.tokens = append(l.tokens, bls12381.NewLinesVarTime(&q))
 	}
@@ -156,19 +99,10 @@ func (g *Group) ParseList(data []byte) (*List, error) {
 // Fresh returns a *[StaleError] unless the list is one of the group, in force now,
 // and not older than a list that the verifier has seen.
 func (l *List) Fresh(g *Group, now int64, minNumber uint64) error {
-	switch {
-	case g == nil || l.group != g.ID:
-		return &StaleError{"it is of another group"}
-	case l.number < minNumber:
-		return &StaleError{fmt.Sprintf("number %d, and there has been %d", l.number, minNumber)}
-	case now <= 0:
-		return &StaleError{"the time isn't given"}
-	case now < l.issued:
-		return &StaleError{"it isn't in force yet"}
-	case now > l.expires:
-		return &StaleError{"it has expired"}
+	if g == nil {
+		return l.State.Fresh([32]byte{}, now, 1<<64-1)
 	}
-	return nil
+	return l.State.Fresh(g.ID, now, minNumber)
 }
 
 // Check returns [ErrRevoked] if the target belongs to a token of the list.

@@ -3,9 +3,7 @@
 
 package tokens
 
-import (
-	"fmt"
-)
+import "github.com/undersign/undersign/groupsig/internal/state"
 
 // VerifyOptions are what a verifier demands. The zero value, or nil, is no context
 // and no revocation.
@@ -34,30 +32,5 @@ func (o *VerifyOptions) Check(g *Group) (VerifyOptions, error) {
 	return *o, nil
 }
 
-// A BatchError says which signatures of a batch are refused.
-type BatchError struct {
-	Bad  []int   // from 0, in the order of Add, ascending
-	Errs []error // why, for each of Bad
-}
-
-func (e *BatchError) Error() string {
-	return fmt.Sprintf("groupsig: %d signatures of the batch are refused, the first at %d: %v", len(e.Bad), e.Bad[0], e.Errs[0])
-}
-
-// Unwrap returns the reasons.
-func (e *BatchError) Unwrap() []error { return e.Errs }
-
 // NewBatchError returns a *[BatchError] of the errors that aren't nil, or nil.
-func NewBatchError(errs []error) error {
-	e := new(BatchError)
-	for i, err := range errs {
-		if err != nil {
-			e.Bad = append(e.Bad, i)
-			e.Errs = append(e.Errs, err)
-		}
-	}
-	if e.Bad == nil {
-		return nil
-	}
-	return e
-}
+func NewBatchError(errs []error) error { return state.NewBatchError(errs) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/transcript"
 )
 
 // What schemes do with this package is tested there. These are lists that no opener
@@ -41,7 +42,7 @@ func targetOf(g *Group, w uint64) *Target {
 
 func TestLists(t *testing.T) {
 	g, k := testGroup()
-	l, err := g.sign(Terms{3, 10, 20}, []*bls12381.G2{tokenOf(7), tokenOf(8), tokenOf(9)}, k.sign)
+	l, err := g.sign(Terms{Number: 3, Issued: 10, Expires: 20}, []*bls12381.G2{tokenOf(7), tokenOf(8), tokenOf(9)}, k.sign)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +55,14 @@ func TestLists(t *testing.T) {
 		}
 	}
 	// The opener signs something else.
+	data, err := l.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
 	resign := func(change func([]byte) []byte) error {
-		b := change(bytes.Clone(l.data[:len(l.data)-ed25519.SignatureSize]))
-		_, err := g.ParseList(append(b, k.Sign(g.listMessage(b))...))
+		b := change(bytes.Clone(data[:len(data)-ed25519.SignatureSize]))
+		msg := new(transcript.Items).Bytes("dst", transcript.DST("test", "list")).Bytes("list", b).Data()
+		_, err := g.ParseList(append(b, k.Sign(msg)...))
 		return err
 	}
 	const head = 2 + 32 + 3*8 + 4
@@ -84,13 +90,13 @@ func TestLists(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if _, err := g.ParseList(make([]byte, maxListBytes+1)); err == nil {
+	if _, err := g.ParseList(make([]byte, head+(MaxListed+1)*bls12381.G2Size)); err == nil {
 		t.Error("a list that is too long")
 	}
 	if _, err := g.sign(Terms{}, make([]*bls12381.G2, MaxListed+1), k.sign); err == nil {
 		t.Error("signed a list that is too long")
 	}
-	if _, err := g.sign(Terms{0, -1, 1}, nil, k.sign); err == nil {
+	if _, err := g.sign(Terms{Issued: -1, Expires: 1}, nil, k.sign); err == nil {
 		t.Error("signed a list from before 1970")
 	}
 	if _, err := g.sign(Terms{}, []*bls12381.G2{tokenOf(7), tokenOf(7)}, k.sign); err == nil {
