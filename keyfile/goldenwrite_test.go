@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
@@ -63,6 +64,7 @@ func describe(v Object) string { return "expect: ok " + Type(v) + " " + Fingerpr
 func writeGolden(t *testing.T) {
 	w := goldenWriter{t}
 	w.group()
+	w.bls()
 	priv, err := thresholdrsa.GenerateKey(context.Background(), 2048, nil)
 	w.must(err)
 	dealing, shares, err := thresholdrsa.Deal(priv, 2, 3, &thresholdrsa.DealOptions{Names: []string{"alice", "bob", "carol"}})
@@ -157,4 +159,17 @@ func (w goldenWriter) group() {
 	w.public("group-link", &GroupLink{f})
 	w.public("group-claim", &GroupClaim{f})
 	w.public("group-draft", &GroupDraft{f})
+}
+
+// bls writes keys of one secret for two schemes, and a proof.
+func (w goldenWriter) bls() {
+	sk, err := bls.KeyGen([]byte("the golden files' own secret key"), nil)
+	w.must(err)
+	proof, err := bls.ProofOfPossession.PopProve(sk)
+	w.must(err)
+	w.secret("bls-secret-key", &BLSSecretKey{bls.ProofOfPossession, sk})
+	w.public("bls-public-key", &BLSPublicKey{bls.ProofOfPossession, sk.PublicKey()})
+	w.public("bls-proof", &BLSProof{bls.ProofOfPossession, sk.PublicKey(), proof})
+	w.secret("bls-secret-key-minsig", &BLSSecretKey{bls.MinSigBasic, sk})
+	w.public("bls-public-key-minsig", &BLSPublicKey{bls.MinSigBasic, sk.MinSigPublicKey()})
 }
