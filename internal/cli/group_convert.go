@@ -22,11 +22,11 @@ const (
 )
 
 type groupConvertFlags struct {
+	outFlags
 	secret                      secretFlags
-	group, to, blindingOut, out string
+	group, to, blindingOut      string
 	converter, blinding, answer string
 	sigs                        []string
-	force                       bool
 }
 
 func newGroupConvertCmd(e *env) *cobra.Command {
@@ -71,8 +71,7 @@ who asks, and to limit how much.`,
 	fl.StringVar(&f.blinding, "blinding", "", "read the answer with the query's key `FILE`")
 	fl.StringVar(&f.answer, "answer", "", "the converter's answer, `FILE`")
 	addSecretFlags(c, &f.secret)
-	addOutFlag(c, &f.out, "query; with --converter QUERY.answer")
-	addForceFlag(c, &f.force)
+	addOutFlags(c, &f.outFlags, "query; with --converter QUERY.answer")
 	c.MarkFlagsOneRequired("group", "converter", "blinding")
 	c.MarkFlagsMutuallyExclusive("group", "converter", "blinding")
 	c.MarkFlagsRequiredTogether("blinding", "answer")
@@ -147,28 +146,23 @@ func (e *env) groupQuery(c *cobra.Command, f groupConvertFlags, files []string) 
 		}
 		f.blindingOut = f.out + ".key"
 	}
-	qf, err := newGroupFile(gk, 0, key.Public(), encodeItems(query))
+	data, err := sealGroup(new(keyfile.GroupBlinding), to, gk, 0, gk, key)
 	if err != nil {
 		return err
 	}
-	bf, err := newGroupFile(gk, 0, gk, key)
+	public, err := encodeGroup(new(keyfile.GroupQuery), gk, 0, key.Public(), encodeItems(query))
 	if err != nil {
 		return err
 	}
-	defer bf.Wipe()
-	data, err := seal(&keyfile.GroupBlinding{GroupFile: bf}, to)
-	if err != nil {
+	out := e.newFileSet(f.force)
+	defer out.abort()
+	if err := out.add(f.blindingOut, data, secretFile); err != nil {
 		return err
 	}
-	set2 := e.newFileSet(f.force)
-	defer set2.abort()
-	if err := set2.add(f.blindingOut, data, secretFile); err != nil {
+	if err := out.add(f.out, public, publicFile); err != nil {
 		return err
 	}
-	if err := addObject(set2, f.out, &keyfile.GroupQuery{GroupFile: qf}); err != nil {
-		return err
-	}
-	if err := set2.commit(); err != nil || f.out == "-" {
+	if err := out.commit(); err != nil || f.out == "-" {
 		return err
 	}
 	return e.print(groupFilesResult{[]string{f.out, f.blindingOut}}, func(w io.Writer) {
@@ -178,55 +172,28 @@ func (e *env) groupQuery(c *cobra.Command, f groupConvertFlags, files []string) 
 
 func (e *env) groupAnswer(c *cobra.Command, f groupConvertFlags, file string) error {
 	ctx := c.Context()
-	o, err := e.newOpener(ctx, f.secret)
-	if err != nil {
-		return err
-	}
-	defer o.wipe()
-	cf, _, err := openSecret[*keyfile.GroupConverter](o, f.converter)
-	if err != nil {
-		return err
-	}
-	defer cf.Wipe()
-	gk, err := groupOf(cf.File(), 2)
-	if err != nil {
-		return groupFileError(f.converter, err)
-	}
-	key, err := gk.Scheme().ParseConverterKey(cf.Parts[1])
-	if err != nil {
-		return groupFileError(f.converter, err)
-	}
-	defer key.Wipe()
-	qf, err := readGroupObject[*keyfile.GroupQuery](ctx, e, gk, file, 2)
-	if err != nil {
-		return err
-	}
-	query, err := decodeItems(qf.Parts[1])
-	if err != nil {
-		return fileError(file, err)
-	}
-	answer, err := key.Convert(gk, qf.Parts[0], query)
-	if err != nil {
-		return withCode(groupFileError(file, err), ExitInvalid)
-	}
-	if f.out == "" {
-		f.out = "-"
-		if file != "-" {
-			f.out = file + ".answer"
+	return useSecret(ctx, e, f.secret, f.converter, (*opener).openConverter, func(_ *opener, cv *groupConverter) error {
+		if err := f.name(e, beside(file, ".answer")); err != nil {
+			return err
 		}
-	}
-	af, err := newGroupFile(gk, 0, encodeItems(answer))
-	if err != nil {
-		return err
-	}
-	data, err := keyfile.Encode(&keyfile.GroupAnswer{GroupFile: af})
-	if err != nil {
-		return err
-	}
-	if err := e.writeFile(f.out, data, publicFile, f.force); err != nil || f.out == "-" {
-		return err
-	}
-	return e.print(groupFilesResult{[]string{f.out}}, func(w io.Writer) { fmt.Fprintf(w, "%s\n", f.out) })
+		p, err := readGroupParts[*keyfile.GroupQuery](ctx, e, cv.gk, file, 2)
+		if err != nil {
+			return err
+		}
+		query, err := decodeItems(p[1])
+		if err != nil {
+			return fileError(file, err)
+		}
+		answer, err := cv.key.Convert(cv.gk, p[0], query)
+		if err != nil {
+			return withCode(groupFileError(file, err), ExitInvalid)
+		}
+		data, err := encodeGroup(new(keyfile.GroupAnswer), cv.gk, 0, encodeItems(answer))
+		if err != nil {
+			return err
+		}
+		return f.finish(e, data, publicFile, groupFilesResult{[]string{f.out}}, nil)
+	})
 }
 
 type groupPseudonym struct {
@@ -241,29 +208,25 @@ func (e *env) groupUnblind(c *cobra.Command, f groupConvertFlags, files []string
 		return err
 	}
 	defer o.wipe()
-	bf, _, err := openSecret[*keyfile.GroupBlinding](o, f.blinding)
+	bf, err := openGroupSecret[*keyfile.GroupBlinding](o, f.blinding, 2)
 	if err != nil {
 		return err
 	}
-	defer bf.Wipe()
-	gk, err := groupOf(bf.File(), 2)
-	if err != nil {
-		return groupFileError(f.blinding, err)
-	}
-	b, ok := groupsig.As[groupsig.Blinder](gk)
+	defer bf.file().Wipe()
+	b, ok := groupsig.As[groupsig.Blinder](bf.gk)
 	if !ok {
 		return usagef(c, "the group has no converter")
 	}
-	key, err := b.ParseBlindingKey(bf.Parts[1])
+	key, err := b.ParseBlindingKey(bf.file().Parts[1])
 	if err != nil {
 		return groupFileError(f.blinding, err)
 	}
 	defer key.Wipe()
-	af, err := readGroupObject[*keyfile.GroupAnswer](ctx, e, gk, f.answer, 1)
+	p, err := readGroupParts[*keyfile.GroupAnswer](ctx, e, bf.gk, f.answer, 1)
 	if err != nil {
 		return err
 	}
-	items, err := decodeItems(af.Parts[0])
+	items, err := decodeItems(p[0])
 	if err != nil {
 		return fileError(f.answer, err)
 	}

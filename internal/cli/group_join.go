@@ -4,12 +4,8 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/hex"
-	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,112 +13,12 @@ import (
 	"github.com/undersign/undersign/keyfile"
 )
 
-type groupInviteFlags struct {
-	secret                 secretFlags
-	issuer, memberKey, out string
-	days                   int
-	force                  bool
-}
-
-func newGroupInviteCmd(e *env) *cobra.Command {
-	var f groupInviteFlags
-	c := &cobra.Command{
-		Use:   "invite NAME --issuer FILE --member-key FILE -i FILE",
-		Short: "Invite a member (issuer)",
-		Long: `Open a session for a member, whose long-term Ed25519 key the issuer knows. The
-result is a challenge for the member, who answers it with join. A session gives
-one credential, to this name and this key.`,
-		Example: `  undersign group invite alice --issuer council/issuer.age -i issuer.key \
-      --member-key alice.pub.pem`,
-		Args: nargs(1, 1, "a name"),
-		RunE: func(c *cobra.Command, args []string) error { return e.groupInvite(c, f, args[0]) },
-	}
-	fl := c.Flags()
-	fl.StringVar(&f.issuer, "issuer", "", "the issuer's `FILE`")
-	c.MarkFlagRequired("issuer")
-	addSecretFlags(c, &f.secret)
-	fl.StringVar(&f.memberKey, "member-key", "", "the member's Ed25519 public key, PEM `FILE`")
-	c.MarkFlagRequired("member-key")
-	fl.IntVar(&f.days, "days", 7, "the invitation holds for `N` days, at most 30")
-	addOutFlag(c, &f.out, "NAME.challenge")
-	addForceFlag(c, &f.force)
-	return describe(c, "member, group, expires, file")
-}
-
-func (e *env) groupInvite(c *cobra.Command, f groupInviteFlags, name string) error {
-	if err := checkHolderName(name); err != nil {
-		return err
-	}
-	if f.days < 1 || f.days > 30 {
-		return usagef(c, "--days %d: want 1 to 30", f.days)
-	}
-	key, err := e.readMemberKey(c.Context(), f.memberKey)
-	if err != nil {
-		return err
-	}
-	o, err := e.newOpener(c.Context(), f.secret)
-	if err != nil {
-		return err
-	}
-	defer o.wipe()
-	unlock, err := lockSecret(f.issuer)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	is, err := o.openIssuer(f.issuer)
-	if err != nil {
-		return err
-	}
-	defer is.wipe()
-	if f.out == "" {
-		f.out = name + ".challenge"
-	}
-	if err := e.checkOut(f.out, f.force); err != nil {
-		return err
-	}
-	if err := is.sealed.writable(e, nil); err != nil {
-		return err
-	}
-	if is.register.Member(name) != nil {
-		return failf(ExitRefused, "", "%s is a member already", name)
-	}
-	now := time.Now()
-	is.sessions.Purge(now.Unix())
-	ch, err := is.key.Invite(is.gk, is.sessions, name, key, now.Unix(), int64(f.days)*24*3600)
-	if err != nil {
-		return err
-	}
-	gf, err := newGroupFile(is.gk, is.file.Number, ch)
-	if err != nil {
-		return err
-	}
-	data, err := keyfile.Encode(&keyfile.GroupChallenge{GroupFile: gf})
-	if err != nil {
-		return err
-	}
-	if err := is.store(e); err != nil {
-		return err
-	}
-	if err := e.writeFile(f.out, data, publicFile, f.force); err != nil || f.out == "-" {
-		return err
-	}
-	id := is.gk.ID()
-	expires := time.Unix(ch.Expiry, 0).UTC().Format(time.RFC3339)
-	return e.print(struct {
-		Member  string `json:"member"`
-		Group   string `json:"group"`
-		Expires string `json:"expires"`
-		File    string `json:"file"`
-	}{name, hex.EncodeToString(id[:]), expires, f.out}, func(w io.Writer) { fmt.Fprintf(w, "%s\n", f.out) })
-}
-
 type groupJoinFlags struct {
+	outFlags
 	secret                       secretFlags
 	group, id, key, to, issuerTo string
-	pending, pendingOut, out     string
+	pending, pendingOut          string
 	epoch                        uint64
-	force                        bool
 }
 
 func newGroupJoinCmd(e *env) *cobra.Command {
@@ -161,9 +57,9 @@ and writes the member's key.`,
 	fl.StringVar(&f.pending, "pending", "", "what was kept, `FILE`, to take a credential")
 	addEpochFlag(c, &f.epoch, "the epoch that the issuer has announced, `N`")
 	addSecretFlags(c, &f.secret)
-	addOutFlag(c, &f.out, "NAME.application; with --pending NAME.member")
+	addOutFlags(c, &f.outFlags, "NAME.application; with --pending NAME.member")
+	addQRFlag(c, &f.qr, "application")
 	fl.StringVar(&f.pendingOut, "pending-out", "", "keep the member's secret in `FILE` (default: NAME.pending)")
-	addForceFlag(c, &f.force)
 	return describe(c, "member, group, files")
 }
 
@@ -192,16 +88,15 @@ func (e *env) groupJoin(c *cobra.Command, f groupJoinFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	id := gk.ID()
-	if got := hex.EncodeToString(id[:]); !strings.EqualFold(got, f.id) {
+	if got := groupID(gk); !strings.EqualFold(got, f.id) {
 		return failf(ExitRefused, "don't join: ask where this key comes from", "%s is of the group %s, and not of %s", inputName(f.group), got, f.id)
 	}
-	cf, err := readGroupObject[*keyfile.GroupChallenge](ctx, e, gk, file, 1)
+	p, err := readGroupParts[*keyfile.GroupChallenge](ctx, e, gk, file, 1)
 	if err != nil {
 		return err
 	}
 	var ch groupsig.Challenge
-	if err := ch.UnmarshalBinary(cf.Parts[0]); err != nil {
+	if err := ch.UnmarshalBinary(p[0]); err != nil {
 		return fileError(file, err)
 	}
 	if err := checkHolderName(ch.Member); err != nil {
@@ -223,262 +118,66 @@ func (e *env) groupJoin(c *cobra.Command, f groupJoinFlags, file string) error {
 		return err
 	}
 	defer pending.Wipe()
-	pf, err := newGroupFile(gk, 0, gk, pending, []byte(ch.Member))
-	if err != nil {
-		return err
-	}
-	defer pf.Wipe()
-	af, err := newGroupFile(gk, 0, []byte(ch.Member), application)
-	if err != nil {
-		return err
-	}
 	if f.out == "" {
 		f.out = ch.Member + ".application"
 	}
 	if f.pendingOut == "" {
 		f.pendingOut = ch.Member + ".pending"
 	}
-	set := e.newFileSet(f.force)
-	defer set.abort()
-	data, err := seal(&keyfile.GroupPending{GroupFile: pf}, to)
+	kept, err := sealGroup(new(keyfile.GroupPending), to, gk, 0, gk, pending, []byte(ch.Member))
 	if err != nil {
 		return err
 	}
-	if err := set.add(f.pendingOut, data, secretFile); err != nil {
+	data, err := sealGroup(new(keyfile.GroupApplication), issuerTo, gk, 0, []byte(ch.Member), application)
+	if err != nil {
 		return err
 	}
-	if data, err = seal(&keyfile.GroupApplication{GroupFile: af}, issuerTo); err != nil {
+	set, err := f.set(e, data, secretFile)
+	if err != nil {
 		return err
 	}
-	if err := set.add(f.out, data, secretFile); err != nil {
+	defer set.abort()
+	if err := set.add(f.pendingOut, kept, secretFile); err != nil {
 		return err
 	}
-	if err := set.commit(); err != nil {
-		return err
-	}
-	r := groupJoinResult{ch.Member, hex.EncodeToString(id[:]), []string{f.out, f.pendingOut}}
-	return e.print(r, func(w io.Writer) {
+	return f.commit(e, set, groupJoinResult{ch.Member, groupID(gk), []string{f.out, f.pendingOut}}, func(w io.Writer) {
 		writeFields(w, []field{{f.out, "application, for the issuer"}, {f.pendingOut, "keep it until the credential comes"}})
 	})
 }
 
 func (e *env) groupFinish(c *cobra.Command, f groupJoinFlags, file string) error {
 	ctx := c.Context()
+	if f.qr != "" {
+		return usagef(c, "--qr: a member's key is secret, and goes into a file only")
+	}
 	to, err := e.readRecipients(ctx, f.to)
 	if err != nil {
 		return err
 	}
-	o, err := e.newOpener(ctx, f.secret)
-	if err != nil {
-		return err
-	}
-	defer o.wipe()
-	pf, _, err := openSecret[*keyfile.GroupPending](o, f.pending)
-	if err != nil {
-		return err
-	}
-	defer pf.Wipe()
-	gk, err := groupOf(pf.File(), 3)
-	if err != nil {
-		return groupFileError(f.pending, err)
-	}
-	if err := checkEpoch(c, gk); err != nil {
-		return err
-	}
-	cf, err := readGroupObject[*keyfile.GroupCredential](ctx, e, gk, file, 1)
-	if err != nil {
-		return err
-	}
-	name := string(pf.Parts[2])
-	if f.out == "" {
-		if err := checkHolderName(name); err != nil {
+	return useSecret(ctx, e, f.secret, f.pending, (*opener).openPending, func(_ *opener, p *groupPending) error {
+		if err := checkEpoch(c, p.gk); err != nil {
 			return err
 		}
-		f.out = name + ".member"
-	}
-	pending, err := gk.ParsePending(pf.Parts[1])
-	if err != nil {
-		return groupFileError(f.pending, err)
-	}
-	defer pending.Wipe()
-	m, err := pending.Finish(cf.Parts[0], f.epoch)
-	if err != nil {
-		return withCode(groupFileError(file, err), ExitInvalid)
-	}
-	defer m.Wipe()
-	mf, err := newGroupFile(gk, f.epoch, gk, m)
-	if err != nil {
-		return err
-	}
-	defer mf.Wipe()
-	data, err := seal(&keyfile.GroupMember{GroupFile: mf}, to)
-	if err != nil {
-		return err
-	}
-	if err := e.writeFile(f.out, data, secretFile, f.force); err != nil || f.out == "-" {
-		return err
-	}
-	id := gk.ID()
-	return e.print(groupJoinResult{name, hex.EncodeToString(id[:]), []string{f.out}}, func(w io.Writer) { fmt.Fprintf(w, "%s\n", f.out) })
-}
-
-type groupIssueFlags struct {
-	secret                        secretFlags
-	issuer, openerTo, record, out string
-	force                         bool
-}
-
-func newGroupIssueCmd(e *env) *cobra.Command {
-	var f groupIssueFlags
-	c := &cobra.Command{
-		Use:   "issue APPLICATION --issuer FILE -i FILE",
-		Short: "Admit a member (issuer)",
-		Long: `Check a member's application and make its credential. In groups with an opener
-there is also the member's record for it, encrypted to the opener, which takes
-it in with update: without it the opener can't name the member.
-
-The same application again gets the same answer.`,
-		Example: `  undersign group issue alice.application --issuer council/issuer.age -i issuer.key \
-      --opener-to opener.txt`,
-		Args: nargs(1, 1, "an application"),
-		RunE: func(c *cobra.Command, args []string) error { return e.groupIssue(c, f, args[0]) },
-	}
-	fl := c.Flags()
-	fl.StringVar(&f.issuer, "issuer", "", "the issuer's `FILE`")
-	c.MarkFlagRequired("issuer")
-	addSecretFlags(c, &f.secret)
-	fl.StringVar(&f.openerTo, "opener-to", "", "encrypt the record to the age recipients `FILE`")
-	addOutFlag(c, &f.out, "NAME.credential")
-	fl.StringVar(&f.record, "record", "", "write the record to `FILE` (default: NAME.record)")
-	addForceFlag(c, &f.force)
-	describe(c, "member, group, epoch, files", ExitInvalid)
-	describeExit(c, ExitInvalid, "the application is refused")
-	return c
-}
-
-func (e *env) groupIssue(c *cobra.Command, f groupIssueFlags, file string) error {
-	ctx := c.Context()
-	o, err := e.newOpener(ctx, f.secret)
-	if err != nil {
-		return err
-	}
-	defer o.wipe()
-	unlock, err := lockSecret(f.issuer)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	is, err := o.openIssuer(f.issuer)
-	if err != nil {
-		return err
-	}
-	defer is.wipe()
-	escrow := is.gk.Features().Has(groupsig.Escrow)
-	if escrow != (f.openerTo != "") {
-		if escrow {
-			return failf(ExitUsage, "name the opener with --opener-to FILE", "the group has an opener, who needs the record")
-		}
-		return usagef(c, "--opener-to: the group has no opener")
-	}
-	if err := is.sealed.writable(e, nil); err != nil {
-		return err
-	}
-	af, _, err := openSecret[*keyfile.GroupApplication](o, file)
-	if err != nil {
-		return err
-	}
-	p, err := groupParts(is.gk, af.File(), 2)
-	if err != nil {
-		return groupFileError(file, err)
-	}
-	name := string(p[0])
-	if err := checkHolderName(name); err != nil {
-		return err
-	}
-	if f.out == "" {
-		f.out = name + ".credential"
-	}
-	if f.record == "" {
-		f.record = name + ".record"
-	}
-	for _, out := range []string{f.out, f.record} {
-		if err := e.checkOut(out, f.force); err != nil {
+		name := string(p.file().Parts[2])
+		if err := checkHolderName(name); f.out == "" && err != nil {
 			return err
 		}
-	}
-	known := is.register.Len()
-	cred, err := is.key.Issue(is.gk, is.sessions, is.register, p[1], time.Now().Unix(), is.file.Number)
-	if err != nil {
-		return withCode(groupFileError(file, err), ExitInvalid)
-	}
-	r, err := issuedRecord(is.register, known, p[1])
-	if err == nil && r.Member != name {
-		err = fmt.Errorf("it says %s, and is of %s", name, r.Member)
-	}
-	if err != nil { // nothing is stored yet
-		return withCode(fileError(file, err), ExitInvalid)
-	}
-	set := e.newFileSet(f.force)
-	defer set.abort()
-	gf, err := newGroupFile(is.gk, is.file.Number, cred)
-	if err != nil {
-		return err
-	}
-	if err := addObject(set, f.out, &keyfile.GroupCredential{GroupFile: gf}); err != nil {
-		return err
-	}
-	files := []field{{f.out, "credential, for " + name}}
-	if escrow {
-		to, err := e.readRecipients(ctx, f.openerTo)
+		if err := f.name(e, name+".member"); err != nil {
+			return err
+		}
+		cred, err := readGroupParts[*keyfile.GroupCredential](ctx, e, p.gk, file, 1)
 		if err != nil {
 			return err
 		}
-		rf, err := newGroupFile(is.gk, 0, r)
+		m, err := p.key.Finish(cred[0], f.epoch)
+		if err != nil {
+			return withCode(groupFileError(file, err), ExitInvalid)
+		}
+		defer m.Wipe()
+		data, err := sealGroup(new(keyfile.GroupMember), to, p.gk, f.epoch, p.gk, m)
 		if err != nil {
 			return err
 		}
-		data, err := seal(&keyfile.GroupRecord{GroupFile: rf}, to)
-		if err != nil {
-			return err
-		}
-		if err := set.add(f.record, data, secretFile); err != nil {
-			return err
-		}
-		files = append(files, field{f.record, "record, for the opener"})
-	}
-	// What is issued is known to be before it is out: the answer can be had again.
-	if err := is.store(e); err != nil {
-		return err
-	}
-	if err := set.commit(); err != nil {
-		return err
-	}
-	id := is.gk.ID()
-	out := struct {
-		Member string   `json:"member"`
-		Group  string   `json:"group"`
-		Epoch  uint64   `json:"epoch"`
-		Files  []string `json:"files"`
-	}{name, hex.EncodeToString(id[:]), is.file.Number, nil}
-	for _, x := range files {
-		out.Files = append(out.Files, x.name)
-	}
-	return e.print(out, func(w io.Writer) { writeFields(w, files) })
-}
-
-// issuedRecord returns the record of an application that was answered, where the
-// register had a number of records before. The name that an application comes with
-// proves nothing, and with another's record the opener couldn't name the member.
-func issuedRecord(register *groupsig.Register, known int, application []byte) (*groupsig.Record, error) {
-	var found []*groupsig.Record
-	i := 0
-	for r, live := range register.All() {
-		if i++; live && (i > known || register.Len() == known && bytes.Contains(application, r.Point)) {
-			found = append(found, r)
-		}
-	}
-	if len(found) != 1 {
-		return nil, fmt.Errorf("%d members fit the application", len(found))
-	}
-	return found[0], nil
+		return f.finish(e, data, secretFile, groupJoinResult{name, groupID(p.gk), []string{f.out}}, nil)
+	})
 }

@@ -12,14 +12,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/undersign/undersign/groupsig"
+	"github.com/undersign/undersign/groupsig/bbsgs"
 	"github.com/undersign/undersign/keyfile"
 )
 
 type groupLinkFlags struct {
-	secret                            secretFlags
-	member, group, check, reason, out string
-	sigs                              []string
-	first, force                      bool
+	outFlags
+	secret                       secretFlags
+	member, group, check, reason string
+	sigs                         []string
+	first                        bool
 }
 
 func newGroupLinkCmd(e *env) *cobra.Command {
@@ -43,7 +45,7 @@ the member that made them can prove it.`,
 					l, ok := groupsig.As[groupsig.LinkVerifier](gk)
 					return func(set []groupsig.Signed, proof []byte) error { return l.VerifyLink(set, []byte(f.reason), proof) }, ok
 				},
-				what: "proved: all are of one member",
+				what: "proved: all are of one member", proofFiles: linkFiles,
 			})
 		},
 	}
@@ -74,7 +76,7 @@ with sequences have it.`,
 						return l.VerifySequenceLink(set, []byte(f.reason), proof, f.first)
 					}, ok
 				},
-				what: "proved: all are of one member, in this order, with none in between",
+				what: "proved: all are of one member, in this order, with none in between", proofFiles: linkFiles,
 			})
 		},
 	}
@@ -90,9 +92,8 @@ func addLinkFlags(c *cobra.Command, f *groupLinkFlags) *cobra.Command {
 	fl.StringVar(&f.check, "check", "", "check the proof `FILE`")
 	addGroupFlag(c, &f.group)
 	fl.StringSliceVar(&f.sigs, "sig", nil, "the signatures, `FILE,...`, in the order of the files (default: FILE"+groupSigSuffix+")")
-	fl.StringVar(&f.reason, "reason", "", "what the proof is for, `TEXT`: it holds for nothing else")
-	addOutFlag(c, &f.out, "FILE.link, after the first file")
-	addForceFlag(c, &f.force)
+	addReasonFlag(c, &f.reason)
+	addOutFlags(c, &f.outFlags, "FILE.link, after the first file")
 	c.MarkFlagsOneRequired("member", "check")
 	c.MarkFlagsMutuallyExclusive("member", "check")
 	c.MarkFlagsRequiredTogether("check", "group")
@@ -105,8 +106,23 @@ func addLinkFlags(c *cobra.Command, f *groupLinkFlags) *cobra.Command {
 type linkProofs struct {
 	prove func(groupsig.MemberKey) (func([]groupsig.Signed) ([]byte, error), bool)
 	check func(groupsig.GroupKey) (func([]groupsig.Signed, []byte) error, bool)
-	what  string
+	what  string // is proved
+	proofFiles
 }
+
+// proofFiles are the files of proofs of one kind.
+type proofFiles struct {
+	suffix string
+	empty  func() groupFile
+	read   func(ctx context.Context, e *env, gk groupsig.GroupKey, file string, n int) ([][]byte, error)
+}
+
+var (
+	linkFiles  = proofFiles{".link", func() groupFile { return new(keyfile.GroupLink) }, readGroupParts[*keyfile.GroupLink]}
+	claimFiles = proofFiles{".claim", func() groupFile { return new(keyfile.GroupClaim) }, readGroupParts[*keyfile.GroupClaim]}
+)
+
+var errNoProofs = errors.New("the group has no such proofs")
 
 type groupLinkResult struct {
 	Linked bool     `json:"linked"`
@@ -134,65 +150,67 @@ func (e *env) readGroupSet(ctx context.Context, gk groupsig.GroupKey, files, sig
 }
 
 func (e *env) groupLink(c *cobra.Command, f groupLinkFlags, files []string, l linkProofs) error {
-	ctx := c.Context()
-	errNone := errors.New("the group has no such proofs")
 	if f.check != "" {
-		gk, err := e.readGroup(ctx, f.group)
-		if err != nil {
-			return err
-		}
-		check, ok := l.check(gk)
+		return e.checkLink(c, f, files, l)
+	}
+	ctx := c.Context()
+	return useSecret(ctx, e, f.secret, f.member, (*opener).openMember, func(_ *opener, m *groupMember) error {
+		prove, ok := l.prove(m.key)
 		if !ok {
-			return usagef(c, "%w", errNone)
+			return usagef(c, "%w", errNoProofs)
 		}
-		set, err := e.readGroupSet(ctx, gk, files, f.sigs)
+		if err := f.name(e, beside(files[0], l.suffix)); err != nil {
+			return err
+		}
+		set, err := e.readGroupSet(ctx, m.gk, files, f.sigs)
 		if err != nil {
 			return err
 		}
-		p, err := readGroupObject[*keyfile.GroupLink](ctx, e, gk, f.check, 1)
+		proof, err := prove(set)
+		if err != nil {
+			return proofError(f.member, files, err)
+		}
+		data, err := encodeGroup(l.empty(), m.gk, 0, proof)
 		if err != nil {
 			return err
 		}
-		if err := check(set, p.Parts[0]); err != nil {
-			return withCode(fileError(f.check, err), ExitInvalid)
-		}
-		return e.print(groupLinkResult{true, files, f.check}, func(w io.Writer) { fmt.Fprintf(w, "%s\n", l.what) })
-	}
-	o, err := e.newOpener(ctx, f.secret)
+		return f.finish(e, data, publicFile, groupLinkResult{true, files, f.out}, nil)
+	})
+}
+
+func (e *env) checkLink(c *cobra.Command, f groupLinkFlags, files []string, l linkProofs) error {
+	ctx := c.Context()
+	gk, err := e.readGroup(ctx, f.group)
 	if err != nil {
 		return err
 	}
-	defer o.wipe()
-	m, err := o.openMember(f.member)
-	if err != nil {
-		return err
-	}
-	defer m.wipe()
-	prove, ok := l.prove(m.key)
+	check, ok := l.check(gk)
 	if !ok {
-		return usagef(c, "%w", errNone)
+		return usagef(c, "%w", errNoProofs)
 	}
-	set, err := e.readGroupSet(ctx, m.gk, files, f.sigs)
+	set, err := e.readGroupSet(ctx, gk, files, f.sigs)
 	if err != nil {
 		return err
 	}
-	proof, err := prove(set)
-	if err != nil {
-		return withCode(groupError(err), ExitInvalid)
-	}
-	gf, err := newGroupFile(m.gk, 0, proof)
+	p, err := l.read(ctx, e, gk, f.check, 1)
 	if err != nil {
 		return err
 	}
-	data, err := keyfile.Encode(&keyfile.GroupLink{GroupFile: gf})
-	if err != nil {
-		return err
+	if err := check(set, p[0]); err != nil {
+		return proofError(f.check, files, err)
 	}
-	if f.out == "" {
-		f.out = files[0] + ".link"
+	return e.print(groupLinkResult{true, files, f.check}, func(w io.Writer) { fmt.Fprintf(w, "%s\n", l.what) })
+}
+
+// proofError says which of the signed files an error is about, or else the file of
+// the proof or of who was to prove.
+func proofError(file string, files []string, err error) error {
+	if be, ok := errors.AsType[*bbsgs.BatchError](err); ok && len(be.Bad) > 0 && be.Bad[0] < len(files) {
+		return failf(ExitInvalid, "", "%s: its signature is invalid", inputName(files[be.Bad[0]]))
 	}
-	if err := e.writeFile(f.out, data, publicFile, f.force); err != nil || f.out == "-" {
-		return err
+	return &Error{
+		Err:  fileError(file, err),
+		Hint: "a proof is for the same files in the same order, with the same --reason, of the one member who signed them",
+		Code: ExitInvalid,
 	}
-	return e.print(groupLinkResult{true, files, f.out}, func(w io.Writer) { fmt.Fprintf(w, "%s\n", f.out) })
 }

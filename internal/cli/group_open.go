@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -14,9 +15,9 @@ import (
 )
 
 type groupOpenFlags struct {
-	secret           secretFlags
-	opener, sig, out string
-	force            bool
+	outFlags
+	secret      secretFlags
+	opener, sig string
 }
 
 func newGroupOpenCmd(e *env) *cobra.Command {
@@ -40,8 +41,7 @@ that is said.`,
 	c.MarkFlagRequired("opener")
 	addSecretFlags(c, &f.secret)
 	fl.StringVar(&f.sig, "sig", "", "the signature, `FILE` (default: FILE"+groupSigSuffix+")")
-	addOutFlag(c, &f.out, "FILE.opening")
-	addForceFlag(c, &f.force)
+	addOutFlags(c, &f.outFlags, "FILE"+openingSuffix)
 	describe(c, "member, file", ExitInvalid)
 	describeExit(c, ExitInvalid, "the signature is invalid, or fits no member that the opener knows")
 	return c
@@ -52,57 +52,42 @@ type groupOpenResult struct {
 	File   string `json:"file,omitempty"`
 }
 
+const openingSuffix = ".opening"
+
 func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
 	ctx := c.Context()
-	o, err := e.newOpener(ctx, f.secret)
-	if err != nil {
-		return err
-	}
-	defer o.wipe()
-	op, err := o.openGroupOpener(f.opener)
-	if err != nil {
-		return err
-	}
-	defer op.wipe()
-	if f.out == "" {
-		f.out = "-"
-		if file != "-" {
-			f.out = file + ".opening"
+	return useSecret(ctx, e, f.secret, f.opener, (*opener).openGroupOpener, func(_ *opener, op *groupOpener) error {
+		if err := f.name(e, beside(file, openingSuffix)); err != nil {
+			return err
 		}
-	}
-	if err := e.checkOut(f.out, f.force); err != nil {
-		return err
-	}
-	s, err := e.readGroupSigned(ctx, op.gk, file, f.sig)
-	if err != nil {
-		return err
-	}
-	opening, err := op.key.Open(op.gk, op.register, s.Message, s.Signature, s.Options)
-	if err != nil {
-		return groupError(err)
-	}
-	gf, err := newGroupFile(op.gk, 0, opening)
-	if err != nil {
-		return err
-	}
-	data, err := keyfile.Encode(&keyfile.GroupOpening{GroupFile: gf})
-	if err != nil {
-		return err
-	}
-	if err := e.writeFile(f.out, data, publicFile, f.force); err != nil || f.out == "-" {
-		return err
-	}
-	if opening.Member() == "" {
-		return &Error{
-			Err:  fmt.Errorf("the signer isn't registered: %s shows it", f.out),
-			Hint: "take in all members' records with \"undersign group update\"; if there are no more, the issuer has made a member secretly",
-			Code: ExitInvalid,
+		s, err := e.readGroupSigned(ctx, op.gk, file, f.sig)
+		if err != nil {
+			return err
 		}
-	}
-	return e.print(groupOpenResult{opening.Member(), f.out}, func(w io.Writer) {
-		fmt.Fprintf(w, "signed by %s\n%s\n", oneLine(opening.Member()), f.out)
+		opening, err := op.key.Open(op.gk, op.register, s.Message, s.Signature, s.Options)
+		if errors.Is(err, groupsig.ErrUnknown) {
+			err = withHint(groupError(err), "%s", hintRecords)
+		}
+		if err != nil {
+			return groupError(err)
+		}
+		data, err := encodeGroup(new(keyfile.GroupOpening), op.gk, 0, opening)
+		if err != nil {
+			return err
+		}
+		if opening.Member() == "" {
+			if err := e.writeFile(f.out, data, publicFile, f.force); err != nil {
+				return err
+			}
+			return failf(ExitInvalid, hintRecords, "the signer isn't registered: %s shows it", f.out)
+		}
+		return f.finish(e, data, publicFile, groupOpenResult{opening.Member(), f.out}, func(w io.Writer) {
+			fmt.Fprintf(w, "signed by %s\n%s\n", oneLine(opening.Member()), oneLine(f.out))
+		})
 	})
 }
+
+const hintRecords = "take in all members' records with \"undersign group update\"; if there are no more, the issuer has made a member secretly"
 
 func newGroupVerifyOpeningCmd(e *env) *cobra.Command {
 	var group, sig, key, opening string
@@ -133,13 +118,13 @@ reader to know.`,
 				return err
 			}
 			if opening == "" {
-				opening = args[0] + ".opening"
+				opening = args[0] + openingSuffix
 			}
-			f, err := readGroupObject[*keyfile.GroupOpening](ctx, e, gk, opening, 1)
+			p, err := readGroupParts[*keyfile.GroupOpening](ctx, e, gk, opening, 1)
 			if err != nil {
 				return err
 			}
-			o, err := ov.ParseOpening(f.Parts[0])
+			o, err := ov.ParseOpening(p[0])
 			if err == nil {
 				err = ov.VerifyOpening(s.Message, s.Signature, s.Options, o, pub)
 			}

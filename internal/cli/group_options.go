@@ -1,0 +1,89 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/undersign/undersign/groupsig"
+	"github.com/undersign/undersign/keyfile"
+)
+
+// addGroupFlag gives a command its --group.
+func addGroupFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVar(file, "group", "", "group key `FILE`")
+}
+
+// groupSigSuffix is what a signature's file is called after the signed one.
+const groupSigSuffix = ".gsig"
+
+// readGroupSigned reads a signature, and the file that it is for. The options are what
+// the signature's own file says: whoever demands a scope compares.
+func (e *env) readGroupSigned(ctx context.Context, gk groupsig.GroupKey, file, sigFile string) (groupsig.Signed, error) {
+	msg, err := e.readInput(ctx, file, maxObject)
+	if err != nil {
+		return groupsig.Signed{}, err
+	}
+	if sigFile == "" {
+		if file == "-" {
+			return groupsig.Signed{}, failf(ExitUsage, "name it with --sig", "standard input has no signature beside it")
+		}
+		sigFile = file + groupSigSuffix
+	}
+	data, err := e.readInput(ctx, sigFile, maxObject)
+	if err != nil {
+		return groupsig.Signed{}, err
+	}
+	f, err := keyfile.ParseAs[*keyfile.GroupSignature](data)
+	if err == nil {
+		_, err = groupParts(gk, f.File(), 3)
+	}
+	if err != nil {
+		return groupsig.Signed{}, withCode(groupFileError(sigFile, err), ExitInvalid)
+	}
+	return groupsig.Signed{Message: msg, Signature: f.Parts[2], Options: anyEpoch(gk, groupsig.VerifyOptions{
+		Scope: scopeOf(gk, f.Parts[0]), Context: nonEmpty(f.Parts[1]),
+	})}, nil
+}
+
+// scopeOf returns a scope as options take it: none in groups without scopes.
+func scopeOf(gk groupsig.GroupKey, scope []byte) []byte {
+	if len(scope) == 0 && !gk.Features().Has(groupsig.Scope) {
+		return nil
+	}
+	return scope
+}
+
+func nonEmpty(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+// anyEpoch lets options accept all epochs.
+func anyEpoch(gk groupsig.GroupKey, o groupsig.VerifyOptions) groupsig.VerifyOptions {
+	if gk.Features().Has(groupsig.Epoch) {
+		o.MinEpoch, o.MaxEpoch = 0, math.MaxUint64
+	}
+	return o
+}
+
+// checkEpoch demands --epoch in groups that have epochs, and none in others.
+func checkEpoch(c *cobra.Command, gk groupsig.GroupKey) error {
+	switch has := gk.Features().Has(groupsig.Epoch); {
+	case has && !c.Flags().Changed("epoch"):
+		return failf(ExitUsage, "ask the issuer, or look where it announces it, and give --epoch N", "the group has epochs, and none is given")
+	case !has && c.Flags().Changed("epoch"):
+		return usagef(c, "--epoch: the group has no epochs")
+	}
+	return nil
+}
+
+func addEpochFlag(c *cobra.Command, epoch *uint64, what string) {
+	c.Flags().Uint64Var(epoch, "epoch", 0, what)
+}
