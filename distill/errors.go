@@ -57,6 +57,7 @@ const (
 	RuleNetwork                             // of another network
 	RuleAggregator                          // no such aggregator
 	RuleAggregatorSignature                 // not signed by the aggregator
+	RuleVersion                             // verified at another version of the directory
 	RuleTruncated                           // ends early
 	RuleTrailing                            // bytes left over
 	RuleVarint                              // an integer not in its shortest form, or over 64 bits
@@ -70,7 +71,6 @@ const (
 	RulePositions                           // stragglers not in the one encoding
 	RuleStragglers                          // too many stragglers
 	RuleColumns                             // columns of different lengths
-	RuleVersion                             // verified at another version of the directory
 	RuleInactive                            // an id isn't registered, or was revoked
 	RuleStragglerSignature                  // a straggler's signature isn't valid
 	RuleKeySum                              // the keys of the reducers add up to the identity

@@ -88,11 +88,11 @@ func ParseResult(b []byte) (Result, error) {
 	return r, nil
 }
 
-// ResultRoot returns the root of the tree of results.
+// ResultRoot returns the root of the tree of results, of which there must be one.
 func ResultRoot(results []Result) [32]byte {
 	leaves := make([][32]byte, len(results))
 	for i := range results {
 		leaves[i] = results[i].Hash()
 	}
-	return NewTree(leaves).Root()
+	return rootOf(leaves)
 }

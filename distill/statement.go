@@ -343,3 +343,10 @@ func (r *Rvk) fields(l *layout) {
 	l.u64(&r.ID)
 	l.u64(&r.Dirver)
 }
+
+// append appends what is signed, without an allocation.
+func (s *Sub) append(dst []byte) []byte {
+	l := layout{b: dst}
+	s.fields(&l)
+	return l.b
+}

@@ -114,3 +114,13 @@ func VerifyProof(root [32]byte, n, i uint64, leaf [32]byte, siblings [][32]byte)
 	}
 	return nil
 }
+
+// rootOf returns the root of the tree of leaves, which it overwrites.
+func rootOf(leaves [][32]byte) [32]byte {
+	for height := range Depth(uint64(len(leaves))) {
+		n := (len(leaves) + 1) / 2
+		hashLevel(leaves[:n], leaves, height)
+		leaves = leaves[:n]
+	}
+	return leaves[0]
+}

@@ -47,6 +47,7 @@ var packages = map[string]int{
 	"internal/batch":      arithmetic,
 	"internal/cttest":     arithmetic,
 	"internal/arweave":    arithmetic,
+	"internal/zip215":     arithmetic,
 
 	"groupsig/internal/...": arithmetic, // what the packages of group signatures share
 
@@ -121,7 +122,7 @@ var pureExceptions = map[string]string{
 }
 
 // testDeps are the modules that only tests may import, beside those above.
-var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid", "github.com/cloudflare/circl"}
+var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid", "github.com/cloudflare/circl", "github.com/hdevalence/ed25519consensus"}
 
 // unsafeOK are the packages that may import unsafe, each with its reason.
 var unsafeOK = map[string]string{

@@ -18,6 +18,7 @@ import (
 	"bytes"
 	"crypto/sha512"
 	"errors"
+	"fmt"
 
 	"filippo.io/edwards25519"
 )
@@ -34,72 +35,110 @@ var (
 	ErrSignature = errors.New("zip215: invalid signature")
 )
 
-// A Key is a public key, ready for verification.
+// A Key is a public key, with its other coordinate, which takes most of the time to find.
 type Key struct {
-	enc [KeySize]byte
-	neg edwards25519.Point // -A
+	enc [KeySize]byte // y and the sign of x
+	x   [KeySize]byte
 }
 
 // NewKey reads a public key, of small order and non-canonical ones included: see
 // [CheckRegistration].
 func NewKey(b []byte) (*Key, error) {
-	var p edwards25519.Point
 	if len(b) != KeySize {
 		return nil, ErrKey
 	}
-	if _, err := p.SetBytes(b); err != nil {
+	p, err := new(edwards25519.Point).SetBytes(b)
+	if err != nil {
 		return nil, ErrKey
 	}
-	k := &Key{enc: [KeySize]byte(b)}
-	k.neg.Negate(&p)
-	return k, nil
+	x, _, _, _ := p.ExtendedCoordinates() // its Z is 1
+	return &Key{[KeySize]byte(b), [KeySize]byte(x.Bytes())}, nil
 }
 
 // Bytes returns the encoding that the key was read from.
 func (k *Key) Bytes() [KeySize]byte { return k.enc }
 
+// coordinates sets p to the key.
+func (k *Key) coordinates(p *extended) {
+	p.x.SetBytes(k.x[:])
+	p.y.SetBytes(k.enc[:])
+	p.z.One()
+	p.t.Multiply(&p.x, &p.y)
+}
+
 // CheckRegistration returns an error unless b is the canonical encoding of a point that
 // isn't of small order. Anybody can sign for a key of small order.
 func CheckRegistration(b []byte) error {
-	k, err := NewKey(b)
-	if err != nil {
-		return err
-	}
-	p := new(edwards25519.Point).Negate(&k.neg)
-	if !bytes.Equal(p.Bytes(), b) {
+	if len(b) != KeySize {
 		return ErrKey
+	}
+	p, err := new(edwards25519.Point).SetBytes(b)
+	if err != nil {
+		return ErrKey
+	}
+	if !bytes.Equal(p.Bytes(), b) {
+		return fmt.Errorf("%w: not in canonical form", ErrKey)
 	}
 	if p.MultByCofactor(p).Equal(edwards25519.NewIdentityPoint()) == 1 {
-		return ErrKey
+		return fmt.Errorf("%w: of small order", ErrKey)
 	}
 	return nil
 }
 
 // Verify verifies a signature.
 func (k *Key) Verify(msg, sig []byte) error {
-	if len(sig) != SignatureSize {
+	var s, c edwards25519.Scalar
+	r, ok := parse(&s, sig)
+	if !ok {
 		return ErrSignature
 	}
-	h := sha512.New()
-	h.Write(sig[:32])
-	h.Write(k.enc[:])
-	h.Write(msg)
-	c, err := new(edwards25519.Scalar).SetUniformBytes(h.Sum(nil))
-	if err != nil {
-		return ErrSignature
-	}
-	s, err := new(edwards25519.Scalar).SetCanonicalBytes(sig[32:])
-	if err != nil {
-		return ErrSignature
-	}
-	r, err := new(edwards25519.Point).SetBytes(sig[:32])
-	if err != nil {
-		return ErrSignature
-	}
-	p := new(edwards25519.Point).VarTimeDoubleScalarBaseMult(c, &k.neg, s)
-	p.Subtract(p, r)
-	if p.MultByCofactor(p).Equal(edwards25519.NewIdentityPoint()) != 1 {
+	challenge(&c, sig, k, msg)
+	var a extended
+	k.coordinates(&a)
+	if !holds(&s, &c, &a, &r) {
 		return ErrSignature
 	}
 	return nil
+}
+
+// parse sets s to the second half of a signature, and returns the first.
+func parse(s *edwards25519.Scalar, sig []byte) (r extended, ok bool) {
+	if len(sig) != SignatureSize {
+		return r, false
+	}
+	if _, err := s.SetCanonicalBytes(sig[32:]); err != nil {
+		return r, false
+	}
+	var p edwards25519.Point
+	if _, err := p.SetBytes(sig[:32]); err != nil {
+		return r, false
+	}
+	x, y, z, t := p.ExtendedCoordinates()
+	return extended{*x, *y, *z, *t}, true
+}
+
+// challenge sets c to SHA-512(R, A, m).
+func challenge(c *edwards25519.Scalar, sig []byte, key *Key, msg []byte) {
+	h := sha512.New()
+	h.Write(sig[:32])
+	h.Write(key.enc[:])
+	h.Write(msg)
+	var sum [sha512.Size]byte
+	c.SetUniformBytes(h.Sum(sum[:0]))
+}
+
+// holds reports whether 8(sB - cA - R) = 0.
+func holds(s, c *edwards25519.Scalar, a, r *extended) bool {
+	var minusA, p edwards25519.Point
+	if _, err := minusA.SetExtendedCoordinates(&a.x, &a.y, &a.z, &a.t); err != nil {
+		return false
+	}
+	minusA.Negate(&minusA)
+	p.VarTimeDoubleScalarBaseMult(c, &minusA, s)
+	x, y, z, t := p.ExtendedCoordinates()
+	sum := extended{*x, *y, *z, *t}
+	minusR := *r
+	minusR.negate()
+	sum.addExtended(&minusR)
+	return sum.isSmall()
 }

@@ -1,0 +1,242 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package distill
+
+import (
+	"crypto/sha256"
+	"errors"
+
+	"github.com/undersign/undersign/bls"
+	"github.com/undersign/undersign/internal/zip215"
+)
+
+// A Verifier checks batches: everything that depends on a batch and the version of the
+// directory it names, and on nothing else, so that all validators come to the same
+// verdict at any time. Whether a batch comes too late, or again, isn't its concern. It may
+// be used by several goroutines.
+type Verifier struct {
+	net         NetworkID
+	params      Params
+	aggregators map[uint64]*zip215.Key
+}
+
+// NewVerifier returns the verifier for a network.
+func NewVerifier(g *Genesis) (*Verifier, error) {
+	if err := g.checkShape(); err != nil {
+		return nil, err
+	}
+	v := &Verifier{g.ID(), g.Params, make(map[uint64]*zip215.Key)}
+	for _, a := range g.Aggregators {
+		key, err := zip215.NewKey(a.Key[:])
+		if err != nil {
+			return nil, genesisError("aggregator %d: %w", a.ID, err)
+		}
+		v.aggregators[a.ID] = key
+	}
+	return v, nil
+}
+
+// A Verified is a batch that passed, with what was computed on the way.
+type Verified struct {
+	*Batch
+	Digest        [32]byte // of the batch: see [BatchDigest]
+	Root          [32]byte
+	PayloadHashes [][32]byte // of all leaves
+}
+
+// Leaf returns a leaf.
+func (v *Verified) Leaf(i int) Leaf {
+	return Leaf{v.IDs[i], v.Nonces[i], v.NotAfter[i], v.PayloadHashes[i]}
+}
+
+// Open verifies who made an encoded batch: that it is of the network and signed by one of
+// its aggregators. It returns the header and the digest. Errors from later checks are
+// evidence against that aggregator.
+func (v *Verifier) Open(encoded []byte) (h Header, digest [32]byte, err error) {
+	if uint64(len(encoded)) > v.params.MaxBatch {
+		return h, digest, reject(RuleBatchSize)
+	}
+	if h, err = DecodeHeader(encoded); err != nil {
+		return h, digest, err
+	}
+	if h.Net != v.net {
+		return h, digest, reject(RuleNetwork)
+	}
+	key := v.aggregators[h.AggID]
+	if key == nil {
+		return h, digest, reject(RuleAggregator)
+	}
+	digest = BatchDigest(encoded)
+	bat := Bat{h.Net, h.AggID, h.Seq, digest}
+	if err := key.Verify(bat.Bytes(), encoded[len(encoded)-signatureSize:]); err != nil {
+		return h, digest, reject(RuleAggregatorSignature)
+	}
+	return h, digest, nil
+}
+
+// Verify verifies an encoded batch, with a view of the directory at the version that the
+// batch names. What it returns is a [RejectError], whose rule is the first that is broken.
+func (v *Verifier) Verify(encoded []byte, view View) (*Verified, error) {
+	c, eq, err := v.prepare(encoded, view)
+	if err != nil {
+		return nil, err
+	}
+	if eq.sig == nil {
+		return c, nil // nobody signed the root
+	}
+	digest := c.redDigest()
+	if err := bls.ProofOfPossession.FoldedVerify(eq.sum, digest[:], eq.keys, eq.msgs, eq.sig); err != nil {
+		return nil, reject(RuleAggregate)
+	}
+	return c, nil
+}
+
+// VerifyAll verifies several batches to the same verdicts as Verify, each with a view of
+// its own. Their aggregates are verified together, with random weights.
+func (v *Verifier) VerifyAll(encoded [][]byte, views []View) ([]*Verified, []error) {
+	results := make([]*Verified, len(encoded))
+	errs := make([]error, len(encoded))
+	joint := bls.NewBatch(bls.ProofOfPossession)
+	var items []int // by their position in joint
+	for i := range encoded {
+		var eq equation
+		if results[i], eq, errs[i] = v.prepare(encoded[i], views[i]); errs[i] != nil || eq.sig == nil {
+			continue
+		}
+		digest := results[i].redDigest()
+		joint.AddFolded(eq.sum, digest[:], eq.keys, eq.msgs, eq.sig)
+		items = append(items, i)
+	}
+	if bad, ok := errors.AsType[*bls.BatchError](joint.Verify()); ok {
+		for _, at := range bad.Bad {
+			results[items[at]], errs[items[at]] = nil, reject(RuleAggregate)
+		}
+	}
+	return results, errs
+}
+
+func (v *Verified) redDigest() [32]byte { return v.Prop(v.Root).Red().Digest() }
+
+// An equation is what is left to be verified of a batch: a sum of signatures of the root
+// by the keys that add up to sum, and of msgs[i] by keys[i].
+type equation struct {
+	sum  *bls.PublicKey // nil if nobody signed the root
+	keys []*bls.PublicKey
+	msgs [][]byte
+	sig  *bls.Signature // nil if there is nothing to verify
+}
+
+// prepare does all checks but that of the equation.
+func (v *Verifier) prepare(encoded []byte, view View) (c *Verified, eq equation, err error) {
+	h, digest, err := v.Open(encoded)
+	if err != nil {
+		return nil, eq, err
+	}
+	if view.Version() != h.Dirver {
+		return nil, eq, reject(RuleVersion)
+	}
+	b, err := DecodeBatch(encoded, &v.params)
+	if err != nil {
+		return nil, eq, err
+	}
+	if i := view.FirstInactive(b.IDs); i >= 0 {
+		return nil, eq, rejectAt(RuleInactive, i)
+	}
+	c = &Verified{Batch: b, Digest: digest}
+	c.hashLeaves()
+	switch b.Mode {
+	case ModeEd25519:
+		err = c.checkStragglers(view)
+	case ModeFolded:
+		c.foldStragglers(view, &eq)
+	}
+	if err != nil {
+		return nil, eq, err
+	}
+	if len(b.Stragglers) < b.Len() {
+		sum, err := view.SumKeys(b.reducers())
+		if err != nil {
+			return nil, eq, &RejectError{RuleKeySum, -1, err}
+		}
+		eq.sum = sum.PublicKey()
+	}
+	if b.Aggregate == nil {
+		return c, eq, nil
+	}
+	if eq.sig, err = bls.ParseSignature(b.Aggregate); err != nil {
+		return nil, eq, &RejectError{RuleAggregateEncoding, -1, err}
+	}
+	if eq.sig.IsIdentity() {
+		return nil, eq, reject(RuleAggregateIdentity)
+	}
+	return c, eq, nil
+}
+
+// hashLeaves sets the hashes of payloads and the root.
+func (v *Verified) hashLeaves() {
+	v.PayloadHashes = make([][32]byte, v.Len())
+	absent := v.Stragglers
+	if v.Mode != ModeLean {
+		absent = nil
+	}
+	leaves := make([][32]byte, v.Len())
+	var block [LeafSize]byte
+	for i := range leaves {
+		if len(absent) > 0 && int(absent[0]) == i {
+			absent = absent[1:]
+			v.PayloadHashes[i] = [32]byte(v.Payloads.At(i))
+		} else {
+			v.PayloadHashes[i] = PayloadHash(v.Payloads.At(i))
+		}
+		putLeaf(&block, v.IDs[i], v.Nonces[i], v.NotAfter[i], &v.PayloadHashes[i])
+		leaves[i] = sha256.Sum256(block[:])
+	}
+	v.Root = rootOf(leaves)
+}
+
+// checkStragglers verifies the Ed25519 signatures of stragglers.
+func (v *Verified) checkStragglers(view View) error {
+	if len(v.Stragglers) == 0 {
+		return nil
+	}
+	batch := zip215.NewBatch(len(v.Stragglers))
+	var buf [128]byte
+	for i, at := range v.Stragglers {
+		sub := v.sub(int(at))
+		sig := v.StragglerSigs[signatureSize*i : signatureSize*(i+1)]
+		batch.Add(view.EdKey(sub.ID), sub.append(buf[:0]), sig)
+	}
+	if bad := batch.Verify(); len(bad) > 0 {
+		return rejectAt(RuleStragglerSignature, int(v.Stragglers[bad[0]]))
+	}
+	return nil
+}
+
+// foldStragglers adds the terms of the stragglers' own signatures to the equation.
+func (v *Verified) foldStragglers(view View, eq *equation) {
+	for _, at := range v.Stragglers {
+		sub := v.sub(int(at))
+		digest := sub.Digest()
+		eq.keys = append(eq.keys, view.BLSKey(sub.ID).PublicKey())
+		eq.msgs = append(eq.msgs, digest[:])
+	}
+}
+
+func (v *Verified) sub(i int) Sub {
+	return Sub{v.Net, v.IDs[i], v.Nonces[i], v.NotAfter[i], v.PayloadHashes[i]}
+}
+
+// reducers returns the ids of those who signed the root.
+func (b *Batch) reducers() []uint64 {
+	if len(b.Stragglers) == 0 {
+		return b.IDs
+	}
+	ids := make([]uint64, 0, len(b.IDs)-len(b.Stragglers))
+	next := 0
+	for _, at := range b.Stragglers {
+		ids = append(ids, b.IDs[next:at]...)
+		next = int(at) + 1
+	}
+	return append(ids, b.IDs[next:]...)
+}

@@ -1,0 +1,136 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package zip215
+
+import (
+	"crypto/rand"
+
+	"filippo.io/edwards25519"
+
+	"github.com/undersign/undersign/internal/batch"
+)
+
+// A Batch is signatures that are verified together, to the same verdicts as alone but for
+// a probability of 2⁻¹²⁸. The zero value is an empty batch. It is for one goroutine at a
+// time.
+type Batch struct {
+	items []item
+}
+
+// An item is the equation 8(sB - kA - R) = 0.
+type item struct {
+	s, k edwards25519.Scalar
+	a, r affine
+	bad  bool // not an equation
+}
+
+// holds reports whether the equation holds, without weights.
+func (it *item) holds() bool {
+	a, r := it.a.extended(), it.r.extended()
+	return holds(&it.s, &it.k, &a, &r)
+}
+
+// NewBatch returns an empty batch with room for n signatures.
+func NewBatch(n int) *Batch { return &Batch{make([]item, 0, n)} }
+
+// Len returns the number of signatures.
+func (b *Batch) Len() int { return len(b.items) }
+
+// Add adds a signature. Whatever is wrong with it, a key that is nil included, is found by
+// Verify. Nothing of msg and sig is retained.
+func (b *Batch) Add(key *Key, msg, sig []byte) {
+	b.items = append(b.items, item{})
+	it := &b.items[len(b.items)-1]
+	it.bad = key == nil || !it.set(key, msg, sig)
+}
+
+func (it *item) set(key *Key, msg, sig []byte) bool {
+	r, ok := parse(&it.s, sig)
+	if !ok {
+		return false
+	}
+	it.r.set(&r.x, &r.y)
+	key.coordinates(&r)
+	it.a.set(&r.x, &r.y)
+	challenge(&it.k, sig, key, msg)
+	return true
+}
+
+// Verify returns the indices of bad signatures, in ascending order. All others are good.
+func (b *Batch) Verify() (bad []int) {
+	var list []int // items with an equation
+	for i := range b.items {
+		if !b.items[i].bad {
+			list = append(list, i)
+		}
+	}
+	isBad := make([]bool, len(b.items))
+	for i := range b.items {
+		isBad[i] = b.items[i].bad
+	}
+	if len(list) > 0 {
+		for _, i := range b.search(list) {
+			isBad[list[i]] = true
+		}
+	}
+	for i, is := range isBad {
+		if is {
+			bad = append(bad, i)
+		}
+	}
+	return bad
+}
+
+// search returns which of the items of a list are bad, as indices of the list.
+func (b *Batch) search(list []int) []int {
+	confirm := func(items []int) (bad []int) {
+		for _, i := range items {
+			if !b.items[list[i]].holds() {
+				bad = append(bad, i)
+			}
+		}
+		return bad
+	}
+	if len(list) == 1 {
+		return confirm([]int{0})
+	}
+	weights := make([]byte, 16*len(list))
+	rand.Read(weights)
+	sum := func(lo, hi int) *extended {
+		p := new(extended)
+		p.sumTerms(b.terms(list[lo:hi], weights[16*lo:]))
+		return p
+	}
+	return batch.Locate(batch.Problem[*extended]{
+		N:   len(list),
+		Sum: sum,
+		Sub: func(total, part *extended) *extended {
+			minus := *part
+			minus.negate()
+			minus.addExtended(total)
+			return &minus
+		},
+		IsZero:  (*extended).isSmall,
+		Confirm: confirm,
+		Cost:    func(n int) float64 { return 2 + 0.25*float64(n) },
+	}, sum(0, len(list))).Bad
+}
+
+// terms returns the terms of the weighted sum of some equations.
+func (b *Batch) terms(list []int, weights []byte) []term {
+	terms := make([]term, 2*len(list)+1)
+	var sum, z, zk edwards25519.Scalar
+	var buf [32]byte
+	for i, at := range list {
+		it := &b.items[at]
+		copy(buf[:16], weights[16*i:])
+		z.SetCanonicalBytes(buf[:]) // less than 2^128
+		sum.MultiplyAdd(&z, &it.s, &sum)
+		zk.Multiply(&z, &it.k)
+		terms[2*i] = term{buf, &it.r}
+		terms[2*i+1] = term{[32]byte(zk.Bytes()), &it.a}
+	}
+	terms[2*len(list)] = term{[32]byte(sum.Negate(&sum).Bytes()), base}
+	return terms
+}
