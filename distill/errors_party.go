@@ -16,16 +16,15 @@ const (
 
 // What a client refuses a submission, a receipt or an answer for.
 const (
-	RuleNoHead        Rule = iota + partyRules + 16 // no certified head seen yet
-	RuleWindow                                      // as many messages in flight as may be
-	RuleNonces                                      // no nonces left
-	RuleRecovering                                  // restored from a backup, and not settled yet
-	RuleLifetime                                    // to expire too soon or too late
-	RuleReceipt                                     // about another message
-	RuleChallenge                                   // an answer to another question
-	RuleLook                                        // an answer that contradicts itself or the message
-	RuleLookSignature                               // not signed by the validator
-	RuleUnsettled                                   // not settled, so not to be forgotten
+	RuleNoHead     Rule = iota + partyRules + 16 // no certified head seen yet
+	RuleWindow                                   // as many messages in flight as may be
+	RuleNonces                                   // no nonces left
+	RuleRecovering                               // restored from a backup, and not settled yet
+	RuleLifetime                                 // to expire too soon or too late
+	RuleReceipt                                  // about another message
+	RuleChallenge                                // an answer to another question
+	RuleLook                                     // an answer that contradicts itself or the message
+	RuleUnsettled                                // not settled, so not to be forgotten
 )
 
 // What an aggregator refuses a submission for, beside RuleInactive and RulePayloadSize.
@@ -61,16 +60,15 @@ var partyRuleTexts = map[Rule]string{
 	RuleRoots:           "too many roots for one message",
 	RuleEquivocation:    "two proposals with one number",
 
-	RuleNoHead:        "no certified head known",
-	RuleWindow:        "too many messages in flight",
-	RuleNonces:        "no nonces left",
-	RuleRecovering:    "restored from a backup and not settled yet",
-	RuleLifetime:      "message would expire too soon or too late",
-	RuleReceipt:       "receipt for another message",
-	RuleChallenge:     "answer to another question",
-	RuleLook:          "answer that can't be",
-	RuleLookSignature: "answer not signed by the validator",
-	RuleUnsettled:     "message isn't settled",
+	RuleNoHead:     "no certified head known",
+	RuleWindow:     "too many messages in flight",
+	RuleNonces:     "no nonces left",
+	RuleRecovering: "restored from a backup and not settled yet",
+	RuleLifetime:   "message would expire too soon or too late",
+	RuleReceipt:    "receipt for another message",
+	RuleChallenge:  "answer to another question",
+	RuleLook:       "answer that can't be",
+	RuleUnsettled:  "message isn't settled",
 
 	RuleRate:                "too many messages of this client",
 	RuleFull:                "too many messages waiting",
