@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 //
 // those of fixture_test.go: dealt, agekey, foreign and tamper; and those of
 // sm2_test.go: samelines; and those of group_test.go: edkey, groupid, joined,
-// misnamed and samelinked.
+// misnamed and samelinked; and qr_test.go's pngsize.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -70,6 +70,7 @@ func TestScripts(t *testing.T) {
 
 			"misnamed":   cmdMisnamed,
 			"samelinked": cmdSameLinked,
+			"pngsize":    cmdPNGSize,
 		},
 	})
 }

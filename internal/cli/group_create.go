@@ -4,77 +4,57 @@
 package cli
 
 import (
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"filippo.io/age"
 	"github.com/spf13/cobra"
 
 	"github.com/undersign/undersign/groupsig"
 	"github.com/undersign/undersign/keyfile"
 )
 
-func newGroupSchemesCmd(e *env) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "schemes",
-		Short: "List the schemes",
-		Long: `List the schemes of group signatures, with the features that groups always have
-and those that they may have besides.`,
-		Example: `  undersign group schemes
-  undersign group schemes --json`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return e.groupSchemes() },
-	}
-	return describe(c, "schemes [name, summary, required, optional]")
-}
-
-type schemeResult struct {
-	Name     string `json:"name"`
-	Summary  string `json:"summary"`
-	Required string `json:"required"`
-	Optional string `json:"optional"`
-}
-
-func (e *env) groupSchemes() error {
-	var r struct {
-		Schemes []schemeResult `json:"schemes"`
-	}
-	for _, s := range groupsig.Schemes() {
-		r.Schemes = append(r.Schemes, schemeResult{s.Name(), s.Summary(), s.Required().String(), s.Optional().String()})
-	}
-	return e.print(r, func(w io.Writer) {
-		for _, s := range r.Schemes {
-			fmt.Fprintf(w, "%s: %s\n", s.Name, s.Summary)
-			if s.Required != "" {
-				fmt.Fprintf(w, "  always: %s\n", s.Required)
-			}
-			if s.Optional != "" {
-				fmt.Fprintf(w, "  on demand: %s\n", s.Optional)
-			}
-		}
-	})
-}
-
-// Names of the files that create writes.
 const (
 	groupKeyName   = "group.pub"
-	issuerName     = "issuer.age"
-	groupOpenName  = "opener.age"
-	converterName  = "converter.age"
 	defaultScheme  = "bbsgs"
 	defaultFeature = "scope,escrow,epoch"
 )
 
+// draftFlags say what a group is to be.
+type draftFlags struct{ scheme, with string }
+
+func (f *draftFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.scheme, "scheme", defaultScheme, "scheme, `NAME`: see schemes")
+	c.Flags().StringVar(&f.with, "with", "", "features `NAME,...` that the group has on demand (default: "+defaultFeature+" for "+defaultScheme+", none for others)")
+}
+
+func (f *draftFlags) draft(c *cobra.Command, label string) (groupsig.Draft, error) {
+	s, err := groupsig.ByName(f.scheme)
+	if err != nil {
+		return nil, usagef(c, "%w", err)
+	}
+	if !c.Flags().Changed("with") && f.scheme == defaultScheme {
+		f.with = defaultFeature
+	}
+	features, err := groupsig.ParseFeatures(f.with)
+	if err != nil {
+		return nil, usagef(c, "--with: %w", err)
+	}
+	d, err := s.NewDraft(label, features)
+	if err != nil {
+		return nil, usagef(c, "%w", err)
+	}
+	return d, nil
+}
+
 type groupCreateFlags struct {
-	scheme, with                    string
-	issuerTo, openerTo, converterTo string
-	out                             string
-	force                           bool
+	draftFlags
+	to    roleFlags
+	out   string
+	force bool
 }
 
 func newGroupCreateCmd(e *env) *cobra.Command {
@@ -87,7 +67,8 @@ encrypted to who has the role.
 
 issuer.age admits members. opener.age, in groups with escrow, finds out who
 signed. converter.age, in groups with convert, makes pseudonyms comparable. They
-belong into different hands: who makes the group has seen all of them.
+belong into different hands, and who makes the group with this command has seen
+all of them: with draft, enroll and agree, each role makes its own.
 
 The group's ID, which is printed, has to be published where members and
 verifiers can compare it: a key that was made for one member betrays that one.
@@ -99,11 +80,8 @@ Generators come from the LABEL, which should be unique.`,
 		RunE: func(c *cobra.Command, args []string) error { return e.groupCreate(c, f, args[0]) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.scheme, "scheme", defaultScheme, "scheme, `NAME`: see schemes")
-	fl.StringVar(&f.with, "with", "", "features `NAME,...` that the group has on demand (default: "+defaultFeature+" for "+defaultScheme+", none for others)")
-	fl.StringVar(&f.issuerTo, "issuer-to", "", "encrypt the issuer's file to the age recipients `FILE`")
-	fl.StringVar(&f.openerTo, "opener-to", "", "encrypt the opener's file to the age recipients `FILE`")
-	fl.StringVar(&f.converterTo, "converter-to", "", "encrypt the converter's file to the age recipients `FILE`")
+	f.draftFlags.add(c)
+	f.to.add(c, "-to", "encrypt the %s's file to the age recipients `FILE`")
 	fl.StringVarP(&f.out, "out", "o", "", "write the files to the directory `DIR`")
 	addForceFlag(c, &f.force)
 	c.MarkFlagRequired("issuer-to")
@@ -120,70 +98,30 @@ type groupCreateResult struct {
 }
 
 func (e *env) groupCreate(c *cobra.Command, f groupCreateFlags, label string) error {
-	s, err := groupsig.ByName(f.scheme)
+	draft, err := f.draft(c, label)
 	if err != nil {
-		return usagef(c, "%w", err)
+		return err
 	}
-	if !c.Flags().Changed("with") && f.scheme == defaultScheme {
-		f.with = defaultFeature
+	if f.out == "-" {
+		return failf(ExitUsage, "name a directory with -o", "a group is several files, and can't go to standard output")
 	}
-	features, err := groupsig.ParseFeatures(f.with)
+	features := draft.Features()
+	to, err := e.readRoleRecipients(c, features, f.to)
 	if err != nil {
-		return usagef(c, "--with: %w", err)
+		return err
 	}
-	draft, err := s.NewDraft(label, features)
-	if err != nil {
-		return usagef(c, "%w", err)
-	}
-	features = draft.Features()
-	type role struct {
-		name, to string
-		has      groupsig.Features
-		flag     string
-	}
-	roles := []role{
-		{issuerName, f.issuerTo, 0, "--issuer-to"},
-		{groupOpenName, f.openerTo, groupsig.Escrow, "--opener-to"},
-		{converterName, f.converterTo, groupsig.Convert, "--converter-to"},
-	}
-	recipients := map[string][]age.Recipient{}
-	for _, r := range roles {
-		switch has := features.Has(r.has); {
-		case has && r.to == "":
-			return failf(ExitUsage, "name who has it with "+r.flag+" FILE", "a group with %s has somebody for it", r.has)
-		case !has && r.to != "":
-			return failf(ExitUsage, "see --with", "%s: the group has no %s", r.flag, r.has)
-		case has:
-			if recipients[r.name], err = e.readRecipients(c.Context(), r.to); err != nil {
-				return err
-			}
-		}
-	}
-
-	issuer := s.GenerateIssuerKey()
-	all := []groupsig.Role{issuer}
-	var opener groupsig.Opener
-	var converter groupsig.Converter
-	if features.Has(groupsig.Escrow) {
-		if opener, err = s.GenerateOpenerKey(features); err != nil {
+	keys := map[int]groupsig.Role{}
+	for _, i := range rolesOf(features) {
+		if keys[i], err = groupRoles[i].generate(draft.Scheme(), features); err != nil {
 			return err
 		}
-		all = append(all, opener)
-	}
-	if features.Has(groupsig.Convert) {
-		if converter, err = s.GenerateConverterKey(); err != nil {
-			return err
-		}
-		all = append(all, converter)
-	}
-	for _, r := range all {
-		defer r.Wipe()
-		if err := r.Enroll(draft); err != nil {
+		defer keys[i].Wipe()
+		if err := keys[i].Enroll(draft); err != nil {
 			return err
 		}
 	}
-	for _, r := range all {
-		if err := r.Consent(draft); err != nil {
+	for _, i := range rolesOf(features) {
+		if err := keys[i].Consent(draft); err != nil {
 			return err
 		}
 	}
@@ -192,76 +130,71 @@ func (e *env) groupCreate(c *cobra.Command, f groupCreateFlags, label string) er
 		return err
 	}
 
-	if f.out == "-" {
-		return failf(ExitUsage, "name a directory with -o", "a group is several files, and can't go to standard output")
+	r := newGroupCreateResult(gk)
+	set := e.newFileSet(f.force)
+	defer set.abort()
+	add := func(name string, data []byte, err error, mode fs.FileMode) error {
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(f.out, name)
+		r.Files = append(r.Files, path)
+		return set.add(path, data, mode)
 	}
 	if !e.dryRun {
 		if err := os.MkdirAll(f.out, 0o777); err != nil {
 			return outputError(f.out, err)
 		}
 	}
-	id := gk.ID()
-	r := groupCreateResult{Scheme: s.Name(), Label: gk.Label(), Features: features.String(), Group: hex.EncodeToString(id[:])}
-	set := e.newFileSet(f.force)
-	defer set.abort()
-	add := func(name string, v groupFile, content ...any) error {
-		file := v.File()
-		var epoch uint64
-		if name == issuerName && features.Has(groupsig.Epoch) {
-			epoch = 1
+	data, err := encodeGroup(new(keyfile.GroupKey), gk, 0, gk)
+	if err := add(groupKeyName, data, err, publicFile); err != nil {
+		return err
+	}
+	for _, i := range rolesOf(features) {
+		role := &groupRoles[i]
+		v := role.empty()
+		err := role.fill(v, gk, keys[i])
+		if err == nil {
+			data, err = seal(v, to[i])
 		}
-		var err error
-		if *file, err = newGroupFile(gk, epoch, content...); err != nil {
+		v.File().Wipe()
+		if err := add(role.fileName(), data, err, secretFile); err != nil {
 			return err
 		}
-		defer file.Wipe()
-		path := filepath.Join(f.out, name)
-		r.Files = append(r.Files, path)
-		if name == groupKeyName {
-			return addObject(set, path, v)
-		}
-		data, err := seal(v, recipients[name])
-		if err != nil {
-			return err
-		}
-		return set.add(path, data, secretFile)
 	}
-	err = add(groupKeyName, new(keyfile.GroupKey), gk)
-	if err == nil {
-		err = add(issuerName, new(keyfile.GroupIssuer), gk, issuer, gk.NewSessions(), gk.NewRegister())
-	}
-	if err == nil && opener != nil {
-		err = add(groupOpenName, new(keyfile.GroupOpener), gk, opener, gk.NewRegister())
-	}
-	if err == nil && converter != nil {
-		err = add(converterName, new(keyfile.GroupConverter), gk, converter)
-	}
-	if err = errors.Join(err, c.Context().Err()); err != nil {
+	if err := c.Context().Err(); err != nil {
 		return err
 	}
 	if err := set.commit(); err != nil {
 		return err
 	}
-	return e.print(r, func(w io.Writer) {
-		what := r.Scheme
-		if r.Features != "" {
-			what += " with " + strings.ReplaceAll(r.Features, ",", ", ")
+	return e.print(r, func(w io.Writer) { r.write(w, gk.Features()) })
+}
+
+func newGroupCreateResult(gk groupsig.GroupKey) groupCreateResult {
+	return groupCreateResult{Scheme: gk.Scheme().Name(), Label: gk.Label(), Features: gk.Features().String(), Group: groupID(gk)}
+}
+
+func (r *groupCreateResult) write(w io.Writer, features groupsig.Features) {
+	fmt.Fprintf(w, "group %s: %s\n", oneLine(r.Label), withFeatures(r.Scheme, r.Features))
+	fmt.Fprintf(w, "ID %s\n\n", r.Group)
+	var fs []field
+	for _, file := range r.Files {
+		says := "group key, for everybody"
+		if name, secret := strings.CutSuffix(filepath.Base(file), ".age"); secret {
+			says = "for the " + name + " only"
 		}
-		fmt.Fprintf(w, "group %s: %s\n", r.Label, what)
-		fmt.Fprintf(w, "ID %s\n\n", r.Group)
-		says := map[string]string{
-			groupKeyName:  "group key, for everybody",
-			issuerName:    "for the issuer only",
-			groupOpenName: "for the opener only",
-			converterName: "for the converter only",
-		}
-		var fs []field
-		for _, file := range r.Files {
-			fs = append(fs, field{file, says[filepath.Base(file)]})
-		}
-		writeFields(w, fs)
-		if features.Has(groupsig.Epoch) {
-			fmt.Fprintf(w, "\nThe epoch is 1. Publish it with the ID.\n")
-		}
-	})
+		fs = append(fs, field{file, says})
+	}
+	writeFields(w, fs)
+	if features.Has(groupsig.Epoch) {
+		fmt.Fprintf(w, "\nThe epoch is %d. Publish it with the ID.\n", firstEpoch)
+	}
+}
+
+func withFeatures(scheme, features string) string {
+	if features == "" {
+		return scheme
+	}
+	return scheme + " with " + strings.ReplaceAll(features, ",", ", ")
 }

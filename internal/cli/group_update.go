@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -14,52 +15,85 @@ import (
 )
 
 type groupUpdateFlags struct {
-	secret                    secretFlags
-	member, opener, memberKey string
-	epoch                     uint64
+	secret            secretFlags
+	member, memberKey string
+	roles             roleFlags
+	epoch             uint64
 }
 
 func newGroupUpdateCmd(e *env) *cobra.Command {
 	var f groupUpdateFlags
 	c := &cobra.Command{
 		Use:   "update FILE --member FILE|--opener FILE -i FILE",
-		Short: "Take in a new credential (member) or record (opener)",
-		Long: `Take in what the issuer has made.
+		Short: "Take in a new credential, record or group key",
+		Long: `Take in what others have made.
 
 A member (--member) takes its credential for a new epoch. The epoch is the one
 that the issuer has announced to all: another one is a way to tell members
 apart.
 
 An opener (--opener) takes the record of a new member, and checks it without
-relying on the issuer: the member's long-term key is the one that the opener
-knows.`,
+relying on the issuer: the member's long-term key (--member-key) is the one that
+the opener knows.
+
+A role that has agreed to a group takes the group key, which must be that of the
+group that it has agreed to.`,
 		Example: `  undersign group update epoch-2/alice.credential --member alice.member -i alice.key --epoch 2
   undersign group update alice.record --opener council/opener.age -i opener.key \
-      --member-key alice.pub.pem`,
-		Args: nargs(1, 1, "a credential or a record"),
+      --member-key alice.pub.pem
+  undersign group update group.pub --opener opener.age -i opener.key`,
+		Args: nargs(1, 1, "a credential, a record or a group key"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.member != "" {
+			switch role, path := f.roles.only(); {
+			case f.member != "":
 				return e.groupUpdateMember(c, f, args[0])
+			case f.memberKey != "":
+				if groupRoles[role].name != "opener" {
+					return usagef(c, "--member-key goes with --opener: records are for the opener")
+				}
+				return e.groupUpdateOpener(c, f, path, args[0])
+			default:
+				return e.groupUpdateRole(c, f, role, path, args[0])
 			}
-			return e.groupUpdateOpener(c, f, args[0])
 		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.member, "member", "", "the member's `FILE`")
-	fl.StringVar(&f.opener, "opener", "", "the opener's `FILE`")
-	c.MarkFlagsOneRequired("member", "opener")
-	c.MarkFlagsMutuallyExclusive("member", "opener")
+	f.roles.add(c, "", "the %s's `FILE`")
+	c.MarkFlagsOneRequired("member", "issuer", "opener", "converter")
+	c.MarkFlagsMutuallyExclusive("member", "issuer", "opener", "converter")
 	addSecretFlags(c, &f.secret)
 	addEpochFlag(c, &f.epoch, "the epoch that the issuer has announced, `N`")
 	fl.StringVar(&f.memberKey, "member-key", "", "the new member's Ed25519 public key, PEM `FILE`")
-	describe(c, "member or epoch, file", ExitInvalid)
-	describeExit(c, ExitInvalid, "the credential or the record is refused")
+	describe(c, "member or epoch or group, file", ExitInvalid, ExitRefused)
+	describeExit(c, ExitInvalid, "the credential or the record is invalid")
+	describeExit(c, ExitRefused, "it is older than what there is, or of another group")
 	return c
+}
+
+// groupUpdateRole takes in the key of a group that a role has agreed to.
+func (e *env) groupUpdateRole(c *cobra.Command, f groupUpdateFlags, role int, path, file string) error {
+	gk, err := e.readGroup(c.Context(), file)
+	if err != nil {
+		if te, ok := errors.AsType[*keyfile.TypeError](err); ok && te.Got == "AGE ENCRYPTED FILE" {
+			err = withHint(err, "a member's record is taken in by the opener, with --member-key")
+		}
+		return err
+	}
+	return changeSecret(c.Context(), e, f.secret, path, groupRoles[role].openBefore, func(_ *opener, rf *groupRoleFile) error {
+		if err := rf.accept(e, gk); err != nil {
+			return err
+		}
+		return e.print(groupUpdateResult{Group: groupID(gk), File: path}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: for the group %s, %s\n", oneLine(path), oneLine(gk.Label()), groupID(gk))
+		})
+	})
 }
 
 type groupUpdateResult struct {
 	Member string `json:"member,omitempty"`
 	Epoch  uint64 `json:"epoch,omitempty"`
+	Group  string `json:"group,omitempty"`
 	File   string `json:"file"`
 }
 
@@ -92,15 +126,12 @@ func (e *env) groupUpdateMember(c *cobra.Command, f groupUpdateFlags, file strin
 	})
 }
 
-func (e *env) groupUpdateOpener(c *cobra.Command, f groupUpdateFlags, file string) error {
-	if f.memberKey == "" {
-		return usagef(c, "--member-key is needed to check a record")
-	}
+func (e *env) groupUpdateOpener(c *cobra.Command, f groupUpdateFlags, path, file string) error {
 	key, err := e.readMemberKey(c.Context(), f.memberKey)
 	if err != nil {
 		return err
 	}
-	return changeSecret(c.Context(), e, f.secret, f.opener, (*opener).openGroupOpener, func(o *opener, op *groupOpener) error {
+	return changeSecret(c.Context(), e, f.secret, path, (*opener).openGroupOpener, func(o *opener, op *groupOpener) error {
 		rf, _, err := openSecret[*keyfile.GroupRecord](o, file)
 		if err != nil {
 			return err
@@ -120,8 +151,8 @@ func (e *env) groupUpdateOpener(c *cobra.Command, f groupUpdateFlags, file strin
 		if err := op.store(e); err != nil {
 			return err
 		}
-		return e.print(groupUpdateResult{Member: r.Member, File: f.opener}, func(w io.Writer) {
-			fmt.Fprintf(w, "%s: %s is a member\n", f.opener, oneLine(r.Member))
+		return e.print(groupUpdateResult{Member: r.Member, File: path}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: %s is a member\n", path, oneLine(r.Member))
 		})
 	})
 }
