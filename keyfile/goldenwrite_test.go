@@ -6,6 +6,7 @@ package keyfile
 import (
 	"context"
 	"crypto"
+	"crypto/ed25519"
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/sha512"
@@ -65,6 +66,7 @@ func writeGolden(t *testing.T) {
 	w := goldenWriter{t}
 	w.group()
 	w.bls()
+	w.party()
 	priv, err := thresholdrsa.GenerateKey(context.Background(), 2048, nil)
 	w.must(err)
 	dealing, shares, err := thresholdrsa.Deal(priv, 2, 3, &thresholdrsa.DealOptions{Names: []string{"alice", "bob", "carol"}})
@@ -172,4 +174,11 @@ func (w goldenWriter) bls() {
 	w.public("bls-proof", &BLSProof{bls.ProofOfPossession, sk.PublicKey(), proof})
 	w.secret("bls-secret-key-minsig", &BLSSecretKey{bls.MinSigBasic, sk})
 	w.public("bls-public-key-minsig", &BLSPublicKey{bls.MinSigBasic, sk.MinSigPublicKey()})
+}
+
+// party writes the key of a party.
+func (w goldenWriter) party() {
+	k := &PartyKey{ed25519.NewKeyFromSeed([]byte("the golden files' own party key!"))}
+	w.secret("party-key", k)
+	w.public("party", k.Party())
 }

@@ -41,4 +41,6 @@ var kinds = []kind{
 	entry[BLSSecretKey]("BLS SECRET KEY", true),
 	entry[BLSPublicKey]("BLS PUBLIC KEY", false),
 	entry[BLSProof]("BLS PROOF", false),
+	entry[PartyKey]("PARTY KEY", true),
+	entry[Party]("PARTY", false),
 }
