@@ -62,6 +62,7 @@ var packages = map[string]int{
 
 	"internal/sm2stream": files,
 	"internal/x509ca":    files,
+	"internal/chia":      files,
 	"keyfile":            files,
 
 	"internal/party":     parties,

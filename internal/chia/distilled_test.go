@@ -1,0 +1,96 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package chia
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/undersign/undersign/distill"
+)
+
+// identityBytes returns the sum of no signatures.
+func identityBytes() []byte { return append([]byte{0xc0}, make([]byte, 95)...) }
+
+// TestDistilled distils blocks of several shapes, with stragglers and without.
+func TestDistilled(t *testing.T) {
+	c := NewChain(2)
+	keys := NewKeys()
+	v := NewVerifier(distill.NetworkID{9}, keys)
+	shape := &Block{Name: "shape"}
+	for i := range 9 { // keys with 1 to 4 messages
+		shape.Pairs = append(shape.Pairs, Pair{Key{byte(i % 3 % (i + 1))}, []byte{byte(i / 2)}})
+	}
+	for _, b := range []*Owned{c.Block(1), c.Block(7), c.Rekey(shape)} {
+		wantErr(t, b.Name, b.Verify(keys), nil)
+		n := len(GroupPairs(b.Pairs))
+		for _, late := range [][]int{nil, {n - 1}, c.Choose(n, 1)} {
+			e, err := b.Distill(v, 5, late)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := VerifyDistilled(v, b.Pairs, e)
+			wantErr(t, b.Name, err, nil)
+			if err == nil && len(got.Stragglers) != len(late) {
+				t.Errorf("%s: %d stragglers", b.Name, len(got.Stragglers))
+			}
+			for name, pairs := range map[string][]Pair{
+				"a pair less":     b.Pairs[1:],
+				"no pair":         nil,
+				"a pair twice":    append(slices.Clone(b.Pairs), b.Pairs[0]),
+				"another message": append(slices.Clone(b.Pairs[1:]), Pair{b.Pairs[0].Key, []byte("other")}),
+				"another key":     append(slices.Clone(b.Pairs[1:]), Pair{Key{1}, b.Pairs[0].Msg}),
+			} {
+				_, err := VerifyDistilled(v, pairs, e)
+				wantErr(t, b.Name+": "+name, err, ErrSignature)
+			}
+			e[len(e)-1] ^= 1
+			_, err = VerifyDistilled(v, b.Pairs, e)
+			wantErr(t, b.Name+": changed", err, ErrSignature)
+		}
+	}
+	_, err := (&Owned{}).Distill(v, 1, nil)
+	if distill.RuleOf(err) != distill.RuleEmpty {
+		t.Errorf("an empty block: %v", err)
+	}
+}
+
+// TestDistilledPayload has an aggregator distil a payload that isn't a list of messages,
+// or isn't in order, so that it could be read in two ways.
+func TestDistilledPayload(t *testing.T) {
+	v := NewVerifier(distill.NetworkID{9}, nil)
+	k := distill.KeyBytes(NewChain(3).Block(1).Pairs[0].Key)
+	for _, payload := range [][]byte{nil, {1}, {0, 0, 0, 1, 2, 0, 0, 0, 1, 1}} {
+		_, err := v.NewRound(0, 1, 10, []distill.KeyedMessage{{Key: k, NotAfter: 10, Payload: payload}})
+		if distill.RuleOf(err) != distill.RuleKeyedPayload {
+			t.Errorf("payload %x: %v", payload, err)
+		}
+	}
+}
+
+// TestChain checks that a chain is the same for a seed, and of the report's statistics.
+func TestChain(t *testing.T) {
+	a, b, other := NewChain(7).Block(3), NewChain(7).Block(3), NewChain(8).Block(3)
+	if string(a.Signature) != string(b.Signature) || a.Pairs[2].Key != b.Pairs[2].Key {
+		t.Error("one seed gives two chains")
+	}
+	if a.Pairs[0].Key == other.Pairs[0].Key || string(a.Pairs[0].Msg[64:]) == string(other.Pairs[0].Msg[64:]) {
+		t.Error("two seeds give one chain")
+	}
+	if len(a.Pairs[0].Msg) != 96 {
+		t.Errorf("messages of %d bytes", len(a.Pairs[0].Msg))
+	}
+	c := NewChain(1)
+	const n = 200000
+	sum, most, least := 0, 0, MaxPairs
+	for range n {
+		k := c.Size()
+		sum += k
+		most, least = max(most, k), min(least, k)
+	}
+	if mean := float64(sum) / n; math.Abs(mean-MeanPairs) > 0.5 || most > MaxPairs || least < 1 {
+		t.Errorf("blocks of %d to %d pairs, on average %.1f", least, most, mean)
+	}
+}
