@@ -43,12 +43,17 @@ func (l Leaf) Hash() [32]byte {
 }
 
 func putLeaf(b *[LeafSize]byte, id, nonce, notAfter uint64, payloadHash *[32]byte) {
+	putFields((*[LeafSize / 2]byte)(b[:]), id, nonce, notAfter)
+	copy(b[LeafSize/2:], payloadHash[:])
+}
+
+// putFields writes the first half of a leaf. The other one is the payload's hash.
+func putFields(b *[LeafSize / 2]byte, id, nonce, notAfter uint64) {
 	b[0], b[1] = kindLeaf, leafVersion
 	clear(b[2:8])
 	binary.BigEndian.PutUint64(b[8:], id)
 	binary.BigEndian.PutUint64(b[16:], nonce)
 	binary.BigEndian.PutUint64(b[24:], notAfter)
-	copy(b[32:], payloadHash[:])
 }
 
 // PayloadHash returns the hash by which statements name a payload.

@@ -6,6 +6,8 @@ package distill
 import (
 	"crypto/sha256"
 	"math/bits"
+
+	"github.com/undersign/undersign/internal/hashpairs"
 )
 
 // MaxDepth is the depth of the deepest tree: of 2^24 leaves.
@@ -61,11 +63,10 @@ func NewTree(leaves [][32]byte) *Tree {
 // hashLevel hashes the nodes of a level, at a height over the leaves, in pairs. The
 // results may be written over the nodes.
 func hashLevel(dst, nodes [][32]byte, height int) {
-	for i := range len(nodes) / 2 {
-		dst[i] = hashNode(&nodes[2*i], &nodes[2*i+1])
-	}
+	pairs := len(nodes) / 2
+	hashpairs.Sum(dst[:pairs], nodes[:2*pairs])
 	if len(nodes)%2 == 1 {
-		dst[len(nodes)/2] = hashNode(&nodes[len(nodes)-1], &zeroHashes[height])
+		dst[pairs] = hashNode(&nodes[len(nodes)-1], &zeroHashes[height])
 	}
 }
 

@@ -4,10 +4,10 @@
 package distill
 
 import (
-	"crypto/sha256"
 	"errors"
 
 	"github.com/undersign/undersign/bls"
+	"github.com/undersign/undersign/internal/hashpairs"
 	"github.com/undersign/undersign/internal/zip215"
 )
 
@@ -180,17 +180,23 @@ func (v *Verified) hashLeaves() {
 	if v.Mode != ModeLean {
 		absent = nil
 	}
+	const chunk = 128
+	var blocks [2 * chunk][32]byte // as many as stay in a near cache
 	leaves := make([][32]byte, v.Len())
-	var block [LeafSize]byte
-	for i := range leaves {
-		if len(absent) > 0 && int(absent[0]) == i {
-			absent = absent[1:]
-			v.PayloadHashes[i] = [32]byte(v.Payloads.At(i))
-		} else {
-			v.PayloadHashes[i] = PayloadHash(v.Payloads.At(i))
+	for from := 0; from < len(leaves); from += chunk {
+		to := min(from+chunk, len(leaves))
+		for i := from; i < to; i++ {
+			if len(absent) > 0 && int(absent[0]) == i {
+				absent = absent[1:]
+				v.PayloadHashes[i] = [32]byte(v.Payloads.At(i))
+			} else {
+				v.PayloadHashes[i] = PayloadHash(v.Payloads.At(i))
+			}
+			block := blocks[2*(i-from):]
+			putFields(&block[0], v.IDs[i], v.Nonces[i], v.NotAfter[i])
+			block[1] = v.PayloadHashes[i]
 		}
-		putLeaf(&block, v.IDs[i], v.Nonces[i], v.NotAfter[i], &v.PayloadHashes[i])
-		leaves[i] = sha256.Sum256(block[:])
+		hashpairs.Sum(leaves[from:to], blocks[:2*(to-from)])
 	}
 	v.Root = rootOf(leaves)
 }

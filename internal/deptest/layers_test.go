@@ -48,6 +48,7 @@ var packages = map[string]int{
 	"internal/cttest":     arithmetic,
 	"internal/arweave":    arithmetic,
 	"internal/zip215":     arithmetic,
+	"internal/hashpairs":  arithmetic,
 
 	"groupsig/internal/...": arithmetic, // what the packages of group signatures share
 
@@ -90,9 +91,11 @@ var packages = map[string]int{
 // only are dependencies that one package alone may import: all others go
 // through it.
 var only = map[string]string{
-	"github.com/consensys/gnark-crypto": "internal/bls12381",
-	"modernc.org/sqlite":                "internal/store",
-	"github.com/nats-io/nats.go":        "internal/relay/nats",
+	"github.com/prysmaticlabs/gohashtree": "internal/hashpairs",
+	"github.com/klauspost/cpuid":          "internal/hashpairs",
+	"github.com/consensys/gnark-crypto":   "internal/bls12381",
+	"modernc.org/sqlite":                  "internal/store",
+	"github.com/nats-io/nats.go":          "internal/relay/nats",
 }
 
 // backendDeps are what those dependencies bring with them into the lower layers.
