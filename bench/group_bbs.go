@@ -27,7 +27,8 @@ type (
 	bbsGroup[P, B any] interface {
 		NewSessions() *bbsgs.Sessions
 		NewRegister() *bbsgs.Register
-		NewJoin(member string, key ed25519.PrivateKey, c *bbsgs.Challenge) (P, []byte, error)
+		ID() [32]byte
+		NewJoin(fingerprint [32]byte, c *bbsgs.Challenge, member string, key ed25519.PrivateKey) (P, []byte, error)
 		SignatureSize() int
 		Verify(msg, sig []byte, opts bbsgs.VerifyOptions) error
 		ForBatch(scope, sig []byte) ([]byte, error)
@@ -99,7 +100,7 @@ func newBBS[D any, I bbsIssuer[D, G], G bbsGroup[P, B], P bbsPending[M], M bbsMe
 			return
 		}
 		defer sessions.Cancel(c.Session)
-		pending, application, err := gk.NewJoin(name, key, c)
+		pending, application, err := gk.NewJoin(gk.ID(), c, name, key)
 		if err != nil {
 			return
 		}
@@ -160,7 +161,7 @@ func newBBSGS() (*groupScheme, error) {
 		others: func() ([]bbsRole[*bbsgs.Draft], bbsOpen[*bbsgs.GroupKey], bbsConvert[*bbsgs.GroupKey], error) {
 			k, err := bbsgs.GenerateOpenerKey(features)
 			open := func(gk *bbsgs.GroupKey, r *bbsgs.Register, msg, sig []byte, opts bbsgs.VerifyOptions) error {
-				o, err := k.Open(gk, r, msg, sig, opts)
+				o, err := k.Open(gk, r, msg, sig, opts, nil)
 				if err != nil {
 					return err
 				}
@@ -220,7 +221,7 @@ func newGL19() (*groupScheme, error) {
 			converter := gl19.GenerateConverterKey()
 			k, err := gl19.GenerateOpenerKey(gl19.Escrow)
 			open := func(gk *gl19.GroupKey, r *bbsgs.Register, msg, sig []byte, opts bbsgs.VerifyOptions) error {
-				o, err := k.Open(gk, r, msg, sig, opts)
+				o, err := k.Open(gk, r, msg, sig, opts, nil)
 				if err != nil {
 					return err
 				}

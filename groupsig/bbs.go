@@ -294,7 +294,7 @@ func (o *bbsOpener) Record(x GroupKey, register *Register, r *Record, key ed2551
 	return register.Add(r)
 }
 
-func (o *bbsOpener) Open(x GroupKey, register *Register, msg, sig []byte, opts VerifyOptions) (Opening, error) {
+func (o *bbsOpener) Open(x GroupKey, register *Register, msg, sig []byte, opts VerifyOptions, context []byte) (Opening, error) {
 	g, ok := x.(*bbsGroup)
 	if !ok {
 		return nil, errForeign
@@ -307,33 +307,11 @@ func (o *bbsOpener) Open(x GroupKey, register *Register, msg, sig []byte, opts V
 	if err := refused(g.k.Verify(transcript.MessageOf(msg), sig, v)); err != nil {
 		return nil, err
 	}
-	out, err := o.k.Open(g.k, register, transcript.MessageOf(msg), sig, v)
+	out, err := o.k.Open(g.k, register, transcript.MessageOf(msg), sig, v, context)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
-}
-
-func (o *bbsOpener) RevocationList(x GroupKey, register *Register, terms Terms) (Revocation, error) {
-	g, ok := x.(*bbsGroup)
-	if !ok {
-		return nil, errForeign
-	}
-	if !g.Features().Has(Token) {
-		return nil, errors.New("groupsig: the group has no tokens")
-	}
-	var list [][]byte
-	for r, live := range register.All() {
-		if live {
-			continue
-		}
-		token, err := o.k.Token(g.k, r)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, token)
-	}
-	return g.newRevocation(terms, nil, list)
 }
 
 type bbsConverter struct {

@@ -28,8 +28,8 @@ func (g *bbsGroup) NewRegister() *Register         { return g.k.NewRegister() }
 func (g *bbsGroup) SignatureSize() int             { return g.k.Features().SignatureSize() }
 func (g *bbsGroup) sealed()                        {}
 
-func (g *bbsGroup) NewJoin(member string, key ed25519.PrivateKey, c *Challenge) (Pending, []byte, error) {
-	p, m2, err := g.k.NewJoin(member, key, c)
+func (g *bbsGroup) NewJoin(fingerprint [32]byte, c *Challenge, member string, key ed25519.PrivateKey) (Pending, []byte, error) {
+	p, m2, err := g.k.NewJoin(fingerprint, c, member, key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,16 +72,32 @@ func (g *bbsGroup) options(o VerifyOptions) (bbs.VerifyOptions, error) {
 	if err != nil {
 		return bbs.VerifyOptions{}, err
 	}
-	v := bbs.VerifyOptions{Scope: scope, MinEpoch: o.MinEpoch, MaxEpoch: o.MaxEpoch, Now: o.Now}
-	if o.Revocation != nil {
-		r, ok := o.Revocation.(*bbsRevocation)
-		if !ok {
-			return v, &StaleError{Reason: "it is of another scheme"}
+	v := bbs.VerifyOptions{
+		Scope: scope, MinEpoch: o.MinEpoch, MaxEpoch: o.MaxEpoch,
+		Now: o.Now, MinNumber: o.MinNumber, MinAnnouncement: o.MinAnnouncement,
+	}
+	if o.Announcement != nil {
+		a, ok := o.Announcement.(*bbs.Announcement)
+		switch {
+		case !ok || a == nil:
+			return v, errForeign
+		case !g.Features().Has(Epoch):
+			return v, errEpoch
+		case o.MinEpoch != 0 || o.MaxEpoch != 0:
+			return v, errors.New("groupsig: epochs and an announcement of epochs")
 		}
-		if err := r.fresh(g, o.Now, o.MinNumber); err != nil {
+		if err := a.Fresh(g.k.ID(), o.Now, o.MinAnnouncement); err != nil {
 			return v, err
 		}
-		v.Revocation = r.state
+		v.Announcement = a
+	}
+	if v.Revocation, err = bbsList(o.Revocation); err != nil {
+		return v, err
+	}
+	if v.Revocation != nil {
+		if err := v.Revocation.Fresh(g.k.ID(), o.Now, o.MinNumber); err != nil {
+			return v, err
+		}
 	}
 	return v, nil
 }
@@ -137,16 +153,7 @@ func (b *bbsBatch) Verify() error {
 	if b.err != nil {
 		return b.err
 	}
-	err := b.b.Verify()
-	var be *bbs.BatchError
-	if !errors.As(err, &be) {
-		return err
-	}
-	out := &BatchError{Bad: be.Bad}
-	for range be.Bad {
-		out.Errs = append(out.Errs, ErrSignature)
-	}
-	return out
+	return batchRefused(b.b.Verify())
 }
 
 func (g *bbsGroup) ParseOpening(data []byte) (Opening, error) {
@@ -157,7 +164,7 @@ func (g *bbsGroup) ParseOpening(data []byte) (Opening, error) {
 	return o, nil
 }
 
-func (g *bbsGroup) VerifyOpening(msg, sig []byte, opts VerifyOptions, x Opening, key ed25519.PublicKey) error {
+func (g *bbsGroup) VerifyOpening(msg, sig []byte, opts VerifyOptions, x Opening, key ed25519.PublicKey, context []byte) error {
 	opts.Revocation = nil
 	v, err := g.options(opts)
 	if err != nil {
@@ -167,7 +174,7 @@ func (g *bbsGroup) VerifyOpening(msg, sig []byte, opts VerifyOptions, x Opening,
 	if !ok {
 		return errForeign
 	}
-	return g.k.VerifyOpening(transcript.MessageOf(msg), sig, v, o, key)
+	return g.k.VerifyOpening(transcript.MessageOf(msg), sig, v, o, key, context)
 }
 
 // signed returns a signature for the core.
@@ -261,6 +268,7 @@ type bbsPending struct {
 	p *bbs.PendingMember
 }
 
+func (p *bbsPending) GroupKey() GroupKey             { return p.g }
 func (p *bbsPending) MarshalBinary() ([]byte, error) { return p.p.MarshalBinary() }
 func (p *bbsPending) Wipe()                          { p.p.Wipe() }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/undersign/undersign/groupsig/internal/bbs"
+	"github.com/undersign/undersign/groupsig/internal/state"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 )
 
@@ -16,33 +17,24 @@ var (
 	// ErrSignature: a signature is wrong, or for something else.
 	ErrSignature = bbs.ErrSignature
 	// ErrRevoked: it is valid, and its signer is revoked.
-	ErrRevoked = bbs.ErrRevoked
+	ErrRevoked = state.ErrRevoked
 	// ErrUnknown: it is valid, and fits no member of the opener's register.
 	ErrUnknown = tokens.ErrUnknown
 )
 
-// A StaleError says why a [Revocation] can't be used.
-type StaleError = tokens.StaleError
+// A StaleError says why a [State] can't be used now.
+type StaleError = state.StaleError
 
-// A BatchError says which signatures of a batch are refused, and why if it is known.
-type BatchError struct {
-	Bad  []int   // in ascending order
-	Errs []error // one for each of Bad
-}
-
-func (e *BatchError) Error() string {
-	return fmt.Sprintf("groupsig: %d signatures of the batch are refused", len(e.Bad))
-}
-
-// Unwrap returns the reasons.
-func (e *BatchError) Unwrap() []error { return e.Errs }
+// A BatchError says which signatures of a batch are refused, and why: Errs has what
+// Verify says of each.
+type BatchError = state.BatchError
 
 // refused turns a scheme's verdict on a signature into one of this package.
 func refused(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, bbs.ErrRevoked), errors.Is(err, tokens.ErrRevoked):
+	case errors.Is(err, ErrRevoked):
 		return ErrRevoked
 	case errors.As(err, new(*StaleError)):
 		return err
@@ -61,7 +53,7 @@ var (
 
 // batchRefused is refused for the verdict on a batch.
 func batchRefused(err error) error {
-	var be *tokens.BatchError
+	var be *BatchError
 	if !errors.As(err, &be) {
 		return err
 	}

@@ -51,7 +51,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	pending, application, err := group.NewJoin("alice", private, challenge)
+	pending, application, err := group.NewJoin(group.ID(), challenge, "alice", private)
 	if err != nil {
 		panic(err)
 	}
@@ -81,7 +81,7 @@ func Example() {
 		b, _ := nyms.Pseudonym(again)
 		fmt.Println("voted twice:", string(a) == string(b))
 	}
-	o, err := opener.Open(group, opening, msg, sig, opts)
+	o, err := opener.Open(group, opening, msg, sig, opts, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -20,7 +20,8 @@ const (
 	// Sequence: a member can prove that none of its signatures is left out.
 	// See [SequenceLinker] and [SequenceVerifier].
 	Sequence
-	// Epoch: credentials hold for one epoch. See [Reissuer] and [Updater].
+	// Epoch: credentials hold for one epoch. See [Reissuer], [Announcer], [Updater] and
+	// [AnnouncementReader].
 	Epoch
 	// Token: the opener can revoke members at once. See [Revoker].
 	Token
@@ -73,26 +74,29 @@ next:
 // lacks fails when it is called.
 func As[T any](key interface{ Features() Features }) (T, bool) {
 	k, ok := key.(T)
-	if !ok || !key.Features().Has(needs[T]()) {
+	if !ok || !provides[T](key.Features()) {
 		var none T
 		return none, false
 	}
 	return k, true
 }
 
-// needs returns the features that an optional interface is for.
-func needs[T any]() Features {
+// provides reports whether features are enough for an optional interface.
+func provides[T any](f Features) bool {
+	var need Features
 	switch any((*T)(nil)).(type) {
-	case *Linker, *Claimer, *LinkVerifier, *PseudonymRevoker:
-		return Scope
+	case *RevocationReader:
+		return f.Has(Token) || f.Has(Scope)
+	case *Linker, *Claimer, *LinkVerifier:
+		need = Scope
 	case *SequenceLinker, *SequenceVerifier:
-		return Sequence
+		need = Sequence
 	case *OpeningVerifier:
-		return Escrow
-	case *Updater:
-		return Epoch
+		need = Escrow
+	case *Updater, *AnnouncementReader:
+		need = Epoch
 	case *Blinder:
-		return Convert
+		need = Convert
 	}
-	return 0
+	return f.Has(need)
 }

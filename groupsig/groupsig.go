@@ -6,7 +6,9 @@ package groupsig
 import (
 	"crypto/ed25519"
 
+	"github.com/undersign/undersign/groupsig/internal/bbs"
 	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/state"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 )
 
@@ -24,8 +26,11 @@ type (
 	Register = join.Register
 	// A Record is what a member signed when it joined.
 	Record = join.Record
-	// Terms are the number and the validity of a [Revocation].
-	Terms = tokens.Terms
+	// A RejoinError says that an identity was revoked, and joins again before its old
+	// credential has ended. See [Register].
+	RejoinError = join.RejoinError
+	// Terms are the number and the validity of a [State].
+	Terms = state.Terms
 )
 
 // A Draft is a group to which not all roles have agreed yet.
@@ -72,8 +77,16 @@ type IssuerKey interface {
 // A Reissuer is an [IssuerKey] of a scheme with epochs.
 type Reissuer interface {
 	// Reissue makes a member's credential for another epoch, without the member. It
-	// may be published. Who is revoked in the register gets none.
+	// may be published, once the register, which notes the epoch, is stored. Who is
+	// revoked in the register gets none.
 	Reissue(gk GroupKey, register *Register, member string, epoch uint64) ([]byte, error)
+}
+
+// An Announcer is an [IssuerKey] of a scheme with epochs.
+type Announcer interface {
+	// Announce signs which epochs verifiers accept, from the oldest to the one that
+	// members get credentials for.
+	Announce(gk GroupKey, terms Terms, oldest, epoch uint64) (Announcement, error)
 }
 
 // An Opener finds out who signed.
@@ -83,18 +96,29 @@ type Opener interface {
 	// the issuer, and puts it into the opener's. The key is the member's long-term
 	// one, as the opener knows it.
 	Record(gk GroupKey, register *Register, r *Record, key ed25519.PublicKey) error
-	// Open verifies a signature and says who made it. For what fits no record the
-	// error is [ErrUnknown], unless the scheme can prove it: then the opening names
-	// nobody. Revocation plays no part here.
-	Open(gk GroupKey, register *Register, msg, sig []byte, opts VerifyOptions) (Opening, error)
+	// Open verifies a signature and says who made it. The proof is bound to a context,
+	// such as why the signature is opened, which may be nil; a judge gives the same. For
+	// what fits no record the error is [ErrUnknown], unless the scheme can prove it:
+	// then the opening names nobody. Revocation plays no part here.
+	Open(gk GroupKey, register *Register, msg, sig []byte, opts VerifyOptions, context []byte) (Opening, error)
 }
 
 // A Revoker is an [Opener] of a group with tokens.
 type Revoker interface {
-	// RevocationList makes the state in which those are revoked who are in the
-	// opener's register (see its method Revoke). It shows everybody what they
-	// signed, in the past too.
-	RevocationList(gk GroupKey, register *Register, terms Terms) (Revocation, error)
+	// RevocationList signs the list of those who are revoked in the opener's register
+	// (see its method Revoke). It shows everybody what they signed, in the past too.
+	// Base is the list before, nil at first: its number must be lower, and pseudonyms
+	// on it are kept.
+	RevocationList(gk GroupKey, register *Register, terms Terms, base Revocation) (Revocation, error)
+}
+
+// A PseudonymRevoker is the [Opener] of a group with scopes, or where there is no
+// opener the [IssuerKey].
+type PseudonymRevoker interface {
+	// RevokePseudonyms signs the list of those who signed under some pseudonyms, each
+	// in its scope, and those of the list before, which may be nil and otherwise has a
+	// lower number.
+	RevokePseudonyms(gk GroupKey, terms Terms, base Revocation, nyms ...[]byte) (Revocation, error)
 }
 
 // A Converter makes the signatures of a query linkable. It can't open.
@@ -122,10 +146,10 @@ type GroupKey interface {
 	NewSessions() *Sessions
 	NewRegister() *Register
 
-	// NewJoin answers an invitation. It returns what the member keeps, and the
-	// application for the issuer. The key is the member's long-term one, which signs
-	// the registration.
-	NewJoin(member string, key ed25519.PrivateKey, c *Challenge) (Pending, []byte, error)
+	// NewJoin answers an invitation. The fingerprint is the group's ID as it is
+	// published. It returns what the member keeps, and the application for the issuer.
+	// The key is the member's long-term one, which signs the registration.
+	NewJoin(fingerprint [32]byte, c *Challenge, member string, key ed25519.PrivateKey) (Pending, []byte, error)
 	ParsePending(data []byte) (Pending, error)
 	// ParseMemberKey decodes a key and checks its credential.
 	ParseMemberKey(data []byte) (MemberKey, error)
@@ -143,6 +167,7 @@ type GroupKey interface {
 
 // A Pending member has applied, and waits for the credential. It is secret.
 type Pending interface {
+	GroupKey() GroupKey
 	// Finish checks the credential and returns the member's key. The epoch is the
 	// announced one, 0 in groups without.
 	Finish(credential []byte, epoch uint64) (MemberKey, error)
@@ -181,15 +206,19 @@ type VerifyOptions struct {
 	Scope, Context []byte // as the signer gave them
 
 	// MinEpoch and MaxEpoch are the epochs that are accepted, in groups that have
-	// them. The zero values accept epoch 0 alone.
+	// them. The zero values accept epoch 0 alone. Announcement, if it isn't nil, says
+	// it instead.
 	MinEpoch, MaxEpoch uint64
+	Announcement       Announcement
 
-	// Revocation, if it isn't nil, says who is revoked. Then Now is the time, and
-	// MinNumber the highest number of a state that the verifier has seen: one that
-	// isn't in force, or is older, is refused.
+	// Revocation, if it isn't nil, says who is revoked.
 	Revocation Revocation
-	Now        int64
-	MinNumber  uint64
+
+	// Now is the time, in seconds since 1970, and MinNumber and MinAnnouncement are
+	// the highest numbers of a list and of an announcement that the verifier has seen.
+	// One that isn't in force, or is older, is refused.
+	Now                        int64
+	MinNumber, MinAnnouncement uint64
 }
 
 // A Signed is a signature with what it is verified by.
@@ -199,14 +228,59 @@ type Signed struct {
 	Options   VerifyOptions
 }
 
-// A Revocation says who is revoked. It is immutable, and may be used by several
-// goroutines.
-type Revocation interface {
+// A State is what a role of the group signs for verifiers, with a number that is higher
+// than those before. It is immutable, and may be used by several goroutines.
+type State interface {
 	Number() uint64
 	Issued() int64
 	Expires() int64
-	Len() int
 	MarshalBinary() ([]byte, error)
+}
+
+// Replaces returns a [*StaleError] unless a state may take the place of one that a
+// verifier has, which may be nil: it is the same, or of the same group and kind with a
+// higher number. Two different ones with one number are the fault of who signed them.
+func Replaces(next, old State) error {
+	n, o := core(next), core(old)
+	if n == nil {
+		return &StaleError{What: "state", Reason: "there is none"}
+	}
+	return n.Replaces(o)
+}
+
+// core returns what is behind a state, or nil.
+func core(s State) *state.State {
+	switch s := s.(type) {
+	case *bbs.Revocation:
+		if s != nil {
+			return &s.State
+		}
+	case *bbs.Announcement:
+		if s != nil {
+			return &s.State
+		}
+	case *tokens.List:
+		if s != nil {
+			return &s.State
+		}
+	}
+	return nil
+}
+
+// A Revocation is a [State] that says who is revoked, signed by the opener, and in
+// groups without one by the issuer.
+type Revocation interface {
+	State
+	Len() int
+}
+
+// An Announcement is a [State] that says which epochs are accepted, signed by the
+// issuer.
+type Announcement interface {
+	State
+	Oldest() uint64
+	// Epoch is the newest, which credentials are made for.
+	Epoch() uint64
 }
 
 // An Opening says who made a signature, and proves it.
@@ -242,21 +316,23 @@ type OpeningVerifier interface {
 	ParseOpening(data []byte) (Opening, error)
 	// VerifyOpening is what a judge does, who knows the long-term key of the member
 	// that the opening names. It checks the signature as well, but not revocation.
-	VerifyOpening(msg, sig []byte, opts VerifyOptions, o Opening, key ed25519.PublicKey) error
+	VerifyOpening(msg, sig []byte, opts VerifyOptions, o Opening, key ed25519.PublicKey, context []byte) error
 }
 
-// A RevocationReader is a [GroupKey] of a scheme whose revocation states are kept
-// in files. Those of PS16 and KLAP20 are signed by the opener, which is checked.
-// Others aren't signed: they have to come by a way that can be trusted.
+// A RevocationReader is a [GroupKey] of a group with tokens or scopes.
 type RevocationReader interface {
+	// ParseRevocation decodes a list and checks its signature. Whether it is in force
+	// is checked by each verification; see also [Replaces].
 	ParseRevocation(data []byte) (Revocation, error)
+	// MarkListed marks in the issuer's register those revoked members whose tokens a
+	// list in force has, and returns their number. Their identities may join anew.
+	MarkListed(register *Register, r Revocation, now int64) (int, error)
 }
 
-// A PseudonymRevoker is a [GroupKey] of a group with scopes.
-type PseudonymRevoker interface {
-	// RevokePseudonyms makes a state in which those are revoked who signed under
-	// some pseudonyms, each in its scope, and those of a base, which may be nil.
-	RevokePseudonyms(terms Terms, base Revocation, nyms ...[]byte) (Revocation, error)
+// An AnnouncementReader is a [GroupKey] of a group with epochs.
+type AnnouncementReader interface {
+	// ParseAnnouncement decodes an announcement and checks the issuer's signature.
+	ParseAnnouncement(data []byte) (Announcement, error)
 }
 
 // An Updater is a [MemberKey] of a group with epochs.

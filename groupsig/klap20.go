@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/undersign/undersign/groupsig/internal/tokens"
+	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/klap20"
 )
 
@@ -44,8 +44,8 @@ func (s klap20Scheme) NewDraft(label string, f Features) (Draft, error) {
 	if _, err := checkFeatures(s, f); err != nil {
 		return nil, err
 	}
-	if len(label) == 0 || len(label) > maxDraftLabel {
-		return nil, errors.New("groupsig: the label is empty or too long")
+	if err := join.CheckLabel(label); err != nil {
+		return nil, fmt.Errorf("groupsig: %w", err)
 	}
 	return s.draft(label), nil
 }
@@ -205,7 +205,7 @@ func (o *klap20Opener) Record(x GroupKey, register *Register, r *Record, key ed2
 	return o.k.Record(k, register, r, key)
 }
 
-func (o *klap20Opener) Open(x GroupKey, register *Register, msg, sig []byte, opts VerifyOptions) (Opening, error) {
+func (o *klap20Opener) Open(x GroupKey, register *Register, msg, sig []byte, opts VerifyOptions, context []byte) (Opening, error) {
 	g, ok := x.(*klap20Group)
 	if !ok {
 		return nil, errForeign
@@ -215,7 +215,7 @@ func (o *klap20Opener) Open(x GroupKey, register *Register, msg, sig []byte, opt
 	if err != nil {
 		return nil, err
 	}
-	out, err := o.k.Open(g.k, register, msg, s, &klap20.OpenOptions{SignatureContext: v.Context})
+	out, err := o.k.Open(g.k, register, msg, s, &klap20.OpenOptions{SignatureContext: v.Context, Context: context})
 	switch {
 	case errors.Is(err, klap20.ErrSignature):
 		return nil, ErrSignature
@@ -225,9 +225,12 @@ func (o *klap20Opener) Open(x GroupKey, register *Register, msg, sig []byte, opt
 	return out, nil
 }
 
-func (o *klap20Opener) RevocationList(x GroupKey, register *Register, terms Terms) (Revocation, error) {
+func (o *klap20Opener) RevocationList(x GroupKey, register *Register, terms Terms, base Revocation) (Revocation, error) {
 	k, err := klap20Key(x)
 	if err != nil {
+		return nil, err
+	}
+	if err := follows(terms, base); err != nil {
 		return nil, err
 	}
 	l, err := o.k.RevocationList(k, register, terms)
@@ -251,8 +254,8 @@ func (g *klap20Group) NewRegister() *Register         { return g.k.NewRegister()
 func (g *klap20Group) SignatureSize() int             { return klap20.SignatureSize }
 func (g *klap20Group) sealed()                        {}
 
-func (g *klap20Group) NewJoin(member string, key ed25519.PrivateKey, c *Challenge) (Pending, []byte, error) {
-	j, err := klap20.NewJoin(g.k, g.k.ID(), c, member, key)
+func (g *klap20Group) NewJoin(fingerprint [32]byte, c *Challenge, member string, key ed25519.PrivateKey) (Pending, []byte, error) {
+	j, err := klap20.NewJoin(g.k, fingerprint, c, member, key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -263,11 +266,14 @@ func (g *klap20Group) NewJoin(member string, key ed25519.PrivateKey, c *Challeng
 	return &klap20Pending{g: g, j: j}, m2, nil
 }
 
-// ParsePending leaves it to Finish to see that the group is this one.
 func (g *klap20Group) ParsePending(data []byte) (Pending, error) {
 	j := new(klap20.Join)
 	if err := j.UnmarshalBinary(data); err != nil {
 		return nil, err
+	}
+	if !j.Group().Equal(g.k) {
+		j.Wipe()
+		return nil, errors.New("groupsig: the pending member is of another group")
 	}
 	return &klap20Pending{g: g, j: j}, nil
 }
@@ -290,10 +296,12 @@ func (g *klap20Group) options(o VerifyOptions) (*klap20.VerifyOptions, error) {
 		return nil, err
 	}
 	v := &klap20.VerifyOptions{Context: context, Now: o.Now, MinNumber: o.MinNumber}
+	if o.Announcement != nil {
+		return nil, errEpoch
+	}
 	if o.Revocation != nil {
-		var ok bool
-		if v.Revocation, ok = o.Revocation.(*tokens.List); !ok || v.Revocation == nil {
-			return nil, &StaleError{Reason: "it is of another scheme"}
+		if v.Revocation, err = tokenList(o.Revocation); err != nil {
+			return nil, err
 		}
 	}
 	return v, nil
@@ -391,7 +399,7 @@ func (g *klap20Group) ParseOpening(data []byte) (Opening, error) {
 	return o, nil
 }
 
-func (g *klap20Group) VerifyOpening(msg, sig []byte, opts VerifyOptions, x Opening, key ed25519.PublicKey) error {
+func (g *klap20Group) VerifyOpening(msg, sig []byte, opts VerifyOptions, x Opening, key ed25519.PublicKey, context []byte) error {
 	opts.Revocation = nil
 	v, s, err := g.parse(msg, sig, opts)
 	if err != nil {
@@ -401,7 +409,7 @@ func (g *klap20Group) VerifyOpening(msg, sig []byte, opts VerifyOptions, x Openi
 	if !ok {
 		return errForeign
 	}
-	err = g.k.VerifyOpening(msg, s, o, key, &klap20.OpenOptions{SignatureContext: v.Context})
+	err = g.k.VerifyOpening(msg, s, o, key, &klap20.OpenOptions{SignatureContext: v.Context, Context: context})
 	if errors.Is(err, klap20.ErrSignature) {
 		return ErrSignature
 	}
@@ -416,12 +424,21 @@ func (g *klap20Group) ParseRevocation(data []byte) (Revocation, error) {
 	return l, nil
 }
 
+func (g *klap20Group) MarkListed(register *Register, x Revocation, now int64) (int, error) {
+	l, err := tokenList(x)
+	if err != nil {
+		return 0, err
+	}
+	return g.k.MarkListed(register, l, now)
+}
+
 type klap20Pending struct {
 	hidden
 	g *klap20Group
 	j *klap20.Join
 }
 
+func (p *klap20Pending) GroupKey() GroupKey             { return p.g }
 func (p *klap20Pending) MarshalBinary() ([]byte, error) { return p.j.MarshalBinary() }
 func (p *klap20Pending) Wipe()                          { p.j.Wipe() }
 
@@ -436,10 +453,6 @@ func (p *klap20Pending) Finish(credential []byte, epoch uint64) (MemberKey, erro
 	m, err := p.j.Finish(c)
 	if err != nil {
 		return nil, err
-	}
-	if !m.Group().Equal(p.g.k) {
-		m.Wipe()
-		return nil, errors.New("groupsig: the pending member is of another group")
 	}
 	return &klap20Member{g: p.g, m: m}, nil
 }

@@ -8,12 +8,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/wire"
 )
 
 const (
 	maxDraftField = 1 << 12
-	maxDraftLabel = 255
 )
 
 // A proposal is a draft of a scheme that has an issuer, an opener, and no features
@@ -63,15 +64,15 @@ func (p *proposal) unmarshal(data []byte) error {
 	if d.Err() == nil && string(name) != p.scheme.Name() {
 		d.Fail("scheme", "the draft is of another scheme")
 	}
-	p.label = string(d.Bytes("label", maxDraftLabel))
+	p.label = string(d.Bytes("label", join.MaxLabel))
 	for _, f := range []struct {
 		name string
 		b    *[]byte
 	}{{"issuer", &p.issuer}, {"opener", &p.opener}, {"issuer's consent", &p.consents[0]}, {"opener's consent", &p.consents[1]}} {
 		*f.b = d.Bytes(f.name, maxDraftField)
 	}
-	if d.Err() == nil && p.label == "" {
-		d.Fail("label", "empty")
+	if err := join.CheckLabel(p.label); err != nil {
+		d.Fail("label", "%v", err)
 	}
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("groupsig: draft: %w", err)
@@ -85,4 +86,26 @@ func noScope(scope, context []byte) ([]byte, error) {
 		return nil, errScope
 	}
 	return context, nil
+}
+
+// tokenList returns what is behind a list of PS16 or KLAP20.
+func tokenList(x Revocation) (*tokens.List, error) {
+	l, ok := x.(*tokens.List)
+	if !ok || l == nil {
+		return nil, &StaleError{What: "revocation list", Reason: "it is of another scheme"}
+	}
+	return l, nil
+}
+
+// follows refuses terms that don't come after the list before, if there is one. What is
+// on it is in the opener's register.
+func follows(terms Terms, base Revocation) error {
+	if base == nil {
+		return nil
+	}
+	l, err := tokenList(base)
+	if err != nil {
+		return err
+	}
+	return l.Follows(terms)
 }

@@ -38,7 +38,7 @@ func Example() {
 	const now, hour = 1_800_000_000, 3600
 	challenge, err := sessions.Open("ada", public, bbsgs.Fischlin, now, hour)
 	check(err)
-	pending, application, err := group.NewJoin("ada", private, challenge)
+	pending, application, err := group.NewJoin(group.ID(), challenge, "ada", private)
 	check(err)
 	credential, err := issuer.Issue(group, sessions, register, application, now, 0)
 	check(err)
@@ -60,9 +60,9 @@ func Example() {
 	fmt.Println("second vote:", bytes.Equal(first, second))
 
 	// Anyone can check who it was.
-	opening, err := opener.Open(group, register, []byte("no"), again, opts)
+	opening, err := opener.Open(group, register, []byte("no"), again, opts, nil)
 	check(err)
-	fmt.Println(opening.Member(), group.VerifyOpening([]byte("no"), again, opts, opening, public))
+	fmt.Println(opening.Member(), group.VerifyOpening([]byte("no"), again, opts, opening, public, nil))
 	// Output:
 	// 528 bytes: <nil>
 	// second vote: true

@@ -56,9 +56,21 @@ func (k *IssuerKey) Issue(gk *GroupKey, sessions *Sessions, register *Register, 
 	return k.k.Issue(gk.k, sessions, register, application, now, epoch)
 }
 
-// Reissue makes a member's credential for another epoch. It may be published.
+// Reissue makes a member's credential for another epoch. It may be published, once
+// the register, which notes the epoch, is stored.
 func (k *IssuerKey) Reissue(gk *GroupKey, register *Register, member string, epoch uint64) ([]byte, error) {
 	return k.k.Reissue(gk.k, register, member, epoch)
+}
+
+// Announce signs which epochs verifiers accept, from the oldest to the one that
+// members get credentials for.
+func (k *IssuerKey) Announce(gk *GroupKey, terms Terms, oldest, epoch uint64) (*Announcement, error) {
+	return k.k.Announce(gk.k, terms, oldest, epoch)
+}
+
+// RevocationList signs a list of revoked pseudonyms in groups without an opener.
+func (k *IssuerKey) RevocationList(gk *GroupKey, terms Terms, v Revoked) (*Revocation, error) {
+	return k.k.RevocationList(gk.k, terms, v)
 }
 
 // An OpenerKey finds out who made a signature.

@@ -56,9 +56,19 @@ type (
 	SignOptions = bbs.SignOptions
 	// VerifyOptions say what a verifier demands.
 	VerifyOptions = bbs.VerifyOptions
-	// A Revocation says who is revoked, until it expires.
+	// A Revocation is a signed list of those who are revoked.
 	Revocation = bbs.Revocation
-	// A BatchError says which signatures of a batch are refused.
+	// Revoked says whom a list revokes.
+	Revoked = bbs.Revoked
+	// An Announcement says, signed by the issuer, which epochs are accepted.
+	Announcement = bbs.Announcement
+	// Terms are the number and the validity of a list or an announcement.
+	Terms = bbs.Terms
+	// A StaleError says why a list or an announcement can't be used now.
+	StaleError = bbs.StaleError
+	// A RejoinError says that an identity was revoked, and joins again too early.
+	RejoinError = join.RejoinError
+	// A BatchError says which signatures of a batch are refused, and why.
 	BatchError = bbs.BatchError
 )
 
@@ -163,9 +173,24 @@ func (k *GroupKey) NewRegister() *Register { return k.k.NewRegister() }
 // NewSessions returns an empty table of sessions for the group.
 func (k *GroupKey) NewSessions() *Sessions { return k.k.NewSessions() }
 
-// NewRevocation returns a state in which nobody is revoked. Verifiers refuse it from
-// the time it expires, in seconds since 1970.
-func (k *GroupKey) NewRevocation(expires int64) *Revocation { return k.k.NewRevocation(expires) }
+// ParseRevocation decodes a list and checks its signature: the opener's, and in groups
+// without one the issuer's. Whether it is in force is checked by each verification, and
+// whether it may replace the list before by its method Replaces.
+func (k *GroupKey) ParseRevocation(data []byte) (*Revocation, error) {
+	return k.k.ParseRevocation(data)
+}
+
+// MarkListed marks in the issuer's register those revoked members whose tokens a list
+// in force has, and returns their number. Their identities may join anew: see
+// [Register].
+func (k *GroupKey) MarkListed(register *Register, r *Revocation, now int64) (int, error) {
+	return k.k.MarkListed(register, r, now)
+}
+
+// ParseAnnouncement decodes an announcement and checks the issuer's signature.
+func (k *GroupKey) ParseAnnouncement(data []byte) (*Announcement, error) {
+	return k.k.ParseAnnouncement(data)
+}
 
 // Verify checks a signature, in either layout.
 func (k *GroupKey) Verify(msg, sig []byte, opts VerifyOptions) error {

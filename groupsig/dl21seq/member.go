@@ -19,15 +19,18 @@ type Pending struct {
 }
 
 // NewJoin answers an issuer's challenge and returns the application to send. The
-// caller has compared the group's ID with the published one. The key is the member's
-// long-term key, which signs the registration.
-func (k *GroupKey) NewJoin(member string, key ed25519.PrivateKey, c *Challenge) (*Pending, []byte, error) {
-	p, m2, err := k.k.NewJoin(member, key, c)
+// fingerprint is the group's ID as it is published. The key is the member's long-term
+// key, which signs the registration.
+func (k *GroupKey) NewJoin(fingerprint [32]byte, c *Challenge, member string, key ed25519.PrivateKey) (*Pending, []byte, error) {
+	p, m2, err := k.k.NewJoin(fingerprint, c, member, key)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &Pending{k, p}, m2, nil
 }
+
+// Group returns the group.
+func (p *Pending) Group() *GroupKey { return p.gk }
 
 // Finish checks the credential and returns the member's key. The epoch is the
 // announced one, 0 in groups without.

@@ -93,7 +93,7 @@ func (g *group) join(member string) *MemberKey {
 	check(err)
 	c = new(Challenge)
 	check(c.UnmarshalBinary(b))
-	p, m2, err := g.gk.NewJoin(member, key(member), c)
+	p, m2, err := g.gk.NewJoin(g.gk.ID(), c, member, key(member))
 	check(err)
 	b, err = p.MarshalBinary()
 	check(err)
@@ -130,6 +130,24 @@ func (g *group) sign(m *MemberKey, msg string) []byte {
 		g.t.Fatal(err)
 	}
 	return sig
+}
+
+var terms = Terms{Number: 4, Issued: now, Expires: now + 10}
+
+type marshaler interface{ MarshalBinary() ([]byte, error) }
+
+// again passes a state through its encoding.
+func again[T marshaler](t *testing.T, v T, parse func([]byte) (T, error)) T {
+	t.Helper()
+	b, err := v.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func TestLifeCycle(t *testing.T) {
@@ -174,17 +192,17 @@ func TestLifeCycle(t *testing.T) {
 	if back, err := gk.Compact([]byte("yes"), verifyOptions.Scope, fast); err != nil || !bytes.Equal(back, sig) {
 		t.Error("layouts", err)
 	}
-	o, err := g.opener.Open(gk, g.register, []byte("yes"), sig, verifyOptions)
+	o, err := g.opener.Open(gk, g.register, []byte("yes"), sig, verifyOptions, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o.Member() != "ada" {
 		t.Errorf("opened to %q", o.Member())
 	}
-	if err := gk.VerifyOpening([]byte("yes"), sig, verifyOptions, o, public("ada")); err != nil {
+	if err := gk.VerifyOpening([]byte("yes"), sig, verifyOptions, o, public("ada"), nil); err != nil {
 		t.Error(err)
 	}
-	if gk.VerifyOpening([]byte("yes"), g.sign(bob, "yes"), verifyOptions, o, public("ada")) == nil {
+	if gk.VerifyOpening([]byte("yes"), g.sign(bob, "yes"), verifyOptions, o, public("ada"), nil) == nil {
 		t.Error("an opening of another signature is accepted")
 	}
 	blind, err := gk.NewBlindingKey()
@@ -263,11 +281,15 @@ func TestVectors(t *testing.T) {
 		g := newGroup(t, "vectors", Escrow)
 		ada := g.join("ada")
 		sig := g.sign(ada, "message")
-		o, err := g.opener.Open(g.gk, g.register, []byte("message"), sig, verifyOptions)
+		o, err := g.opener.Open(g.gk, g.register, []byte("message"), sig, verifyOptions, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		id, err := g.gk.SignatureID([]byte("message"), verifyOptions.Scope, sig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := g.issuer.Announce(g.gk, terms, epoch-1, epoch)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,8 +303,8 @@ func TestVectors(t *testing.T) {
 		}
 		for _, x := range []struct {
 			name string
-			v    interface{ MarshalBinary() ([]byte, error) }
-		}{{"group key", g.gk}, {"opener key", g.opener}, {"issuer key", g.issuer}, {"register", g.register}, {"member key", ada}, {"opening", o}} {
+			v    marshaler
+		}{{"group key", g.gk}, {"opener key", g.opener}, {"issuer key", g.issuer}, {"register", g.register}, {"member key", ada}, {"opening", o}, {"announcement", a}} {
 			b, err := x.v.MarshalBinary()
 			line(x.name, b, err)
 		}
@@ -326,14 +348,17 @@ func TestVectors(t *testing.T) {
 	if id, err := gk.SignatureID([]byte("message"), verifyOptions.Scope, v["signature"]); err != nil || !bytes.Equal(id[:], v["expect sigID"]) {
 		t.Errorf("signature ID %x, %v", id, err)
 	}
-	if err := gk.VerifyOpening([]byte("message"), v["signature"], verifyOptions, o, public("ada")); err != nil {
+	if err := gk.VerifyOpening([]byte("message"), v["signature"], verifyOptions, o, public("ada"), nil); err != nil {
 		t.Error(err)
 	}
-	if o, err := opener.Open(gk, register, []byte("message"), v["signature"], verifyOptions); err != nil || o.Member() != "ada" {
+	if o, err := opener.Open(gk, register, []byte("message"), v["signature"], verifyOptions, nil); err != nil || o.Member() != "ada" {
 		t.Error("open", err)
 	}
 	if err := opener.CheckRecord(gk, register.Member("ada"), public("ada")); err != nil {
 		t.Error(err)
+	}
+	if a, err := gk.ParseAnnouncement(v["announcement"]); err != nil || a.Epoch() != epoch || a.Number() != 4 {
+		t.Error("announcement", err)
 	}
 	if _, err := gk.ParseMemberKey(v["member key"]); err != nil {
 		t.Error(err)

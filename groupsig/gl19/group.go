@@ -52,19 +52,20 @@ type (
 	SignOptions = bbs.SignOptions
 	// VerifyOptions say what a verifier demands.
 	VerifyOptions = bbs.VerifyOptions
-	// A Revocation says who is revoked, until it expires.
-	Revocation = bbs.Revocation
-	// A BatchError says which signatures of a batch are refused.
+	// An Announcement says, signed by the issuer, which epochs are accepted.
+	Announcement = bbs.Announcement
+	// Terms are the number and the validity of an announcement.
+	Terms = bbs.Terms
+	// A StaleError says why an announcement can't be used now.
+	StaleError = bbs.StaleError
+	// A RejoinError says that an identity was revoked, and joins again too early.
+	RejoinError = join.RejoinError
+	// A BatchError says which signatures of a batch are refused, and why.
 	BatchError = bbs.BatchError
 )
 
-// The errors that callers act on.
-var (
-	// ErrSignature: the signature isn't valid.
-	ErrSignature = bbs.ErrSignature
-	// ErrRevoked: it is, and its signer is revoked.
-	ErrRevoked = bbs.ErrRevoked
-)
+// ErrSignature is what a signature that isn't valid is refused for.
+var ErrSignature = bbs.ErrSignature
 
 // A Draft is a group key before all its roles have agreed to it. Each role puts its
 // public key in (Enroll), and when all are in, each agrees to the whole (Consent).
@@ -159,9 +160,10 @@ func (k *GroupKey) NewRegister() *Register { return k.k.NewRegister() }
 // NewSessions returns an empty table of sessions for the group.
 func (k *GroupKey) NewSessions() *Sessions { return k.k.NewSessions() }
 
-// NewRevocation returns a state in which nobody is revoked. Verifiers refuse it from
-// the time it expires, in seconds since 1970.
-func (k *GroupKey) NewRevocation(expires int64) *Revocation { return k.k.NewRevocation(expires) }
+// ParseAnnouncement decodes an announcement and checks the issuer's signature.
+func (k *GroupKey) ParseAnnouncement(data []byte) (*Announcement, error) {
+	return k.k.ParseAnnouncement(data)
+}
 
 // Verify checks a signature, in either layout.
 func (k *GroupKey) Verify(msg, sig []byte, opts VerifyOptions) error {

@@ -15,9 +15,11 @@ import (
 // record under the opening's Value, which the opener didn't have or left out.
 type Opening = bbs.Opening
 
-// Open verifies a signature and says who made it.
-func (k *OpenerKey) Open(gk *GroupKey, register *Register, msg, sig []byte, opts VerifyOptions) (*Opening, error) {
-	return k.k.Open(gk.k, register, transcript.MessageOf(msg), sig, opts)
+// Open verifies a signature and says who made it. The proof is bound to a context,
+// such as why the signature is opened, and a judge gives the same. Lists of revoked
+// members play no part.
+func (k *OpenerKey) Open(gk *GroupKey, register *Register, msg, sig []byte, opts VerifyOptions, context []byte) (*Opening, error) {
+	return k.k.Open(gk.k, register, transcript.MessageOf(msg), sig, opts, context)
 }
 
 // CheckRecord is what an opener checks of a registration when it comes in, so as not
@@ -29,6 +31,6 @@ func (k *OpenerKey) CheckRecord(gk *GroupKey, r *Record, key ed25519.PublicKey) 
 // VerifyOpening checks an opening as a judge does, who knows the long-term key of the
 // member that it names. Such an opening can't be made for anybody else, not by issuer
 // and opener together. For an opening that names nobody the key is nil.
-func (k *GroupKey) VerifyOpening(msg, sig []byte, opts VerifyOptions, o *Opening, key ed25519.PublicKey) error {
-	return k.k.VerifyOpening(transcript.MessageOf(msg), sig, opts, o, key)
+func (k *GroupKey) VerifyOpening(msg, sig []byte, opts VerifyOptions, o *Opening, key ed25519.PublicKey, context []byte) error {
+	return k.k.VerifyOpening(transcript.MessageOf(msg), sig, opts, o, key, context)
 }

@@ -53,6 +53,8 @@ func Run(t *testing.T, scheme groupsig.Scheme, f groupsig.Features, opts Options
 		{"revoke/list", testRevokeList},
 		{"revoke/pseudonyms", testRevokePseudonyms},
 		{"revoke/epoch", testRevokeEpoch},
+		{"revoke/rejoin", testRejoin},
+		{"announce", testAnnounce},
 		{"secrets", testSecrets},
 		{"goroutines", testGoroutines},
 	} {
@@ -189,7 +191,7 @@ func (g *group) invite(name string) *groupsig.Challenge {
 
 func (g *group) apply(name string) (groupsig.Pending, []byte) {
 	g.t.Helper()
-	p, m2, err := g.gk.NewJoin(name, longTerm(name), g.invite(name))
+	p, m2, err := g.gk.NewJoin(g.gk.ID(), g.invite(name), name, longTerm(name))
 	g.check(err)
 	return p, m2
 }
@@ -208,7 +210,7 @@ func (g *group) joinAll(names ...string) {
 	}
 	pending, applications := map[string]groupsig.Pending{}, map[string][]byte{}
 	for _, name := range names {
-		p, m2, err := g.gk.NewJoin(name, longTerm(name), challenges[name])
+		p, m2, err := g.gk.NewJoin(g.gk.ID(), challenges[name], name, longTerm(name))
 		g.check(err)
 		pending[name], applications[name] = again(g, p, g.gk.ParsePending), m2
 	}

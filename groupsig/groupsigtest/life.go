@@ -116,16 +116,22 @@ func testJoin(g *group) {
 	})
 
 	// Invitations of somebody else, and of another group.
-	if _, _, err := g.gk.NewJoin("fay", longTerm("fay"), g.invite("gus")); err == nil {
+	if _, _, err := g.gk.NewJoin(g.gk.ID(), g.invite("gus"), "fay", longTerm("fay")); err == nil {
 		g.t.Error("another member's invitation")
+	}
+	// A group key that isn't the published one marks who joins by it.
+	for _, id := range [][32]byte{{}, newGroup(g.t, g.scheme, g.f, "conformance").gk.ID()} {
+		if _, _, err := g.gk.NewJoin(id, g.invite("fay"), "fay", longTerm("fay")); err == nil {
+			g.t.Error("joins a group whose key isn't the published one")
+		}
 	}
 	c := g.invite("fay")
 	c.GroupID[0]++
-	if _, _, err := g.gk.NewJoin("fay", longTerm("fay"), c); err == nil {
+	if _, _, err := g.gk.NewJoin(g.gk.ID(), c, "fay", longTerm("fay")); err == nil {
 		g.t.Error("another group's invitation")
 	}
 	// A registration signed by another key than the invitation is for.
-	_, stolen, err := g.gk.NewJoin("hal", longTerm("eve"), g.invite("hal"))
+	_, stolen, err := g.gk.NewJoin(g.gk.ID(), g.invite("hal"), "hal", longTerm("eve"))
 	if err == nil {
 		if _, err = g.issue(stolen, now); err == nil {
 			g.t.Error("a registration by another key")
@@ -274,22 +280,28 @@ func testOpen(g *group) {
 		}
 		return
 	}
+	because := []byte("complaint 12")
 	var openings []groupsig.Opening
 	var signed []groupsig.Signed
 	for _, name := range []string{"ada", "bob"} {
 		s := g.signed(name, "m", "s")
-		o := must(g.opener.Open(g.gk, g.opening, s.Message, s.Signature, s.Options))(g)
+		o := must(g.opener.Open(g.gk, g.opening, s.Message, s.Signature, s.Options, because))(g)
 		if o.Member() != name {
 			g.t.Fatalf("opened to %q, want %q", o.Member(), name)
 		}
 		o = again(g, o, v.ParseOpening)
-		g.check(v.VerifyOpening(s.Message, s.Signature, s.Options, o, public(name)))
+		g.check(v.VerifyOpening(s.Message, s.Signature, s.Options, o, public(name), because))
+		for _, context := range [][]byte{nil, []byte("complaint 13")} {
+			if v.VerifyOpening(s.Message, s.Signature, s.Options, o, public(name), context) == nil {
+				g.t.Errorf("opened for another reason, %q: accepted", context)
+			}
+		}
 		openings, signed = append(openings, o), append(signed, s)
 	}
 	ada, bob := signed[0], signed[1]
 	refused := func(what string, s groupsig.Signed, o groupsig.Opening, name string) {
 		g.t.Helper()
-		if v.VerifyOpening(s.Message, s.Signature, s.Options, o, public(name)) == nil {
+		if v.VerifyOpening(s.Message, s.Signature, s.Options, o, public(name), because) == nil {
 			g.t.Errorf("%s: accepted", what)
 		}
 	}
@@ -304,14 +316,14 @@ func testOpen(g *group) {
 	g.flips(data, 3, func(i int, b []byte) {
 		o, err := v.ParseOpening(b)
 		if err == nil && (i < 150 || name <= i && i < name+3 || i >= len(data)-100) &&
-			v.VerifyOpening(ada.Message, ada.Signature, ada.Options, o, public("ada")) == nil && o.Member() != "ada" {
+			v.VerifyOpening(ada.Message, ada.Signature, ada.Options, o, public("ada"), because) == nil && o.Member() != "ada" {
 			g.t.Errorf("byte %d of the opening changed, and it names %q", i, o.Member())
 		}
 	})
 
 	// An opener doesn't decrypt what isn't a signature, and knows its group.
 	open := func(o groupsig.Opener, msg, sig []byte) error {
-		_, err := o.Open(g.gk, g.opening, msg, sig, g.options("s"))
+		_, err := o.Open(g.gk, g.opening, msg, sig, g.options("s"), nil)
 		return err
 	}
 	if !errors.Is(open(g.opener, []byte("n"), ada.Signature), groupsig.ErrSignature) {
@@ -326,8 +338,8 @@ func testOpen(g *group) {
 		g.t.Error("another opener opens")
 	}
 	// Who isn't registered.
-	o, err := g.opener.Open(g.gk, g.gk.NewRegister(), ada.Message, ada.Signature, ada.Options)
-	if err == nil && (o.Member() != "" || v.VerifyOpening(ada.Message, ada.Signature, ada.Options, o, nil) != nil) ||
+	o, err := g.opener.Open(g.gk, g.gk.NewRegister(), ada.Message, ada.Signature, ada.Options, nil)
+	if err == nil && (o.Member() != "" || v.VerifyOpening(ada.Message, ada.Signature, ada.Options, o, nil, nil) != nil) ||
 		err != nil && !errors.Is(err, groupsig.ErrUnknown) {
 		g.t.Error("an unregistered member", err)
 	}

@@ -148,13 +148,13 @@ func (k *IssuerKey) Issue(g *GroupKey, s *Sessions, register *Register, r *Reque
 	}
 	m3, err := s.Answer(r.session, m2, now, func(c *Challenge, key ed25519.PublicKey) ([]byte, error) {
 		rec := r.record(c)
-		if err := register.Check(c.Member, rec.Point); err != nil {
+		if err := register.Check(c.Member, rec.Point, 0); err != nil {
 			return nil, err
 		}
 		if err := g.check(c, r, key); err != nil {
 			return nil, err
 		}
-		if err := register.Add(rec); err != nil {
+		if err := register.Admit(rec, 0); err != nil {
 			return nil, err
 		}
 		return k.credential(g, r).MarshalBinary()
@@ -196,6 +196,9 @@ func (j *Join) Finish(c *Credential) (*MemberKey, error) {
 	}
 	return m, nil
 }
+
+// Group returns the group key.
+func (j *Join) Group() *GroupKey { return j.g }
 
 // Wipe overwrites the secret. The Join is of no use afterwards.
 func (j *Join) Wipe() { j.alpha.Wipe() }

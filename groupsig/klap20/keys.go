@@ -21,7 +21,6 @@ const (
 	version = 1
 	suite   = 1 // BLS12-381, SHA-256, SHAKE256, Ed25519, AES-256-GCM
 
-	maxLabel = 255
 )
 
 // Domain separation tags.

@@ -9,8 +9,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"unicode/utf8"
 
+	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -28,8 +28,8 @@ type Proposal struct {
 // parse returns the group key without its proofs.
 func (p *Proposal) parse() (*GroupKey, error) {
 	g := &GroupKey{label: p.Label}
-	if len(p.Label) == 0 || len(p.Label) > maxLabel || !utf8.ValidString(p.Label) {
-		return nil, fmt.Errorf("ps16: the label isn't UTF-8 of 1 to %d bytes", maxLabel)
+	if err := join.CheckLabel(p.Label); err != nil {
+		return nil, fmt.Errorf("ps16: %w", err)
 	}
 	if err := g.issuer.decode(p.Issuer); err != nil {
 		return nil, fmt.Errorf("ps16: issuer: %w", err)
@@ -198,7 +198,7 @@ func (g *GroupKey) MarshalBinary() ([]byte, error) {
 func (g *GroupKey) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
-	label := d.Bytes("label", maxLabel)
+	label := d.Bytes("label", join.MaxLabel)
 	var pub issuerPublic
 	readG2(d, "X", &pub.x)
 	readG2(d, "Y", &pub.y)

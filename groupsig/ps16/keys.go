@@ -22,7 +22,6 @@ const (
 	suite   = 1 // BLS12-381, SHA-256, SHAKE256, Ed25519, AES-256-GCM
 
 	issuerPublicSize = 2 + 2*bls12381.G2Size
-	maxLabel         = 255
 )
 
 // Domain separation tags.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 )
 
@@ -32,6 +33,9 @@ type (
 	RevocationTerms = tokens.Terms
 	// A StaleError says why a list can't be used now.
 	StaleError = tokens.StaleError
+	// A RejoinError says that an identity was revoked, and joins again before its token
+	// is listed.
+	RejoinError = join.RejoinError
 )
 
 // OpenOptions are what an opening is bound to beside the signature. The zero value,
@@ -131,4 +135,14 @@ func (g *GroupKey) ParseRevocationList(data []byte) (*RevocationList, error) {
 		return nil, fmt.Errorf("ps16: revocation list: %w", err)
 	}
 	return l, nil
+}
+
+// MarkListed marks those records in the issuer's register that are revoked there, and
+// whose tokens a list in force has, and returns their number. Their identities may join
+// anew: see [Register].
+func (g *GroupKey) MarkListed(register *Register, l *RevocationList, now int64) (int, error) {
+	if g.x == nil {
+		return 0, errors.New("ps16: empty group key")
+	}
+	return g.tokens.MarkListed(register, l, now)
 }

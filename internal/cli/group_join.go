@@ -113,7 +113,7 @@ func (e *env) groupJoin(c *cobra.Command, f groupJoinFlags, file string) error {
 	}
 	defer clear(key)
 	e.notef("joining %s as %s", gk.Label(), ch.Member)
-	pending, application, err := gk.NewJoin(ch.Member, key, &ch)
+	pending, application, err := gk.NewJoin(gk.ID(), &ch, ch.Member, key)
 	if err != nil {
 		return err
 	}

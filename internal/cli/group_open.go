@@ -64,7 +64,7 @@ func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
 		if err != nil {
 			return err
 		}
-		opening, err := op.key.Open(op.gk, op.register, s.Message, s.Signature, s.Options)
+		opening, err := op.key.Open(op.gk, op.register, s.Message, s.Signature, s.Options, nil)
 		if errors.Is(err, groupsig.ErrUnknown) {
 			err = withHint(groupError(err), "%s", hintRecords)
 		}
@@ -126,7 +126,7 @@ reader to know.`,
 			}
 			o, err := ov.ParseOpening(p[0])
 			if err == nil {
-				err = ov.VerifyOpening(s.Message, s.Signature, s.Options, o, pub)
+				err = ov.VerifyOpening(s.Message, s.Signature, s.Options, o, pub, nil)
 			}
 			if err != nil {
 				return withCode(fileError(opening, err), ExitInvalid)

@@ -143,7 +143,7 @@ func (e *env) groupRevokeByList(c *cobra.Command, f groupRevokeFlags, names []st
 		}
 		now := time.Now().Unix()
 		number := op.file().Number + 1
-		list, err := rv.RevocationList(op.gk, op.register, groupsig.Terms{Number: number, Issued: now, Expires: now + int64(f.days)*24*3600})
+		list, err := rv.RevocationList(op.gk, op.register, groupsig.Terms{Number: number, Issued: now, Expires: now + int64(f.days)*24*3600}, nil)
 		if err != nil {
 			return err
 		}

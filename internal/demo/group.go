@@ -159,7 +159,7 @@ func (d *group) join(context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		pending, application, err := d.gk.NewJoin(name, priv, challenge)
+		pending, application, err := d.gk.NewJoin(d.gk.ID(), challenge, name, priv)
 		clear(priv)
 		if err != nil {
 			return nil, err
@@ -234,7 +234,7 @@ func (d *group) sign(context.Context) ([]string, error) {
 // open names the slanderer, and nobody else.
 func (d *group) open(context.Context) ([]string, error) {
 	i := d.offending
-	o, err := d.opener.Open(d.gk, d.opened, d.text[i], d.sigs[i], d.options(groupScope))
+	o, err := d.opener.Open(d.gk, d.opened, d.text[i], d.sigs[i], d.options(groupScope), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (d *group) open(context.Context) ([]string, error) {
 	}
 	for j := range d.sigs {
 		for _, name := range groupMembers {
-			err := judge.VerifyOpening(d.text[j], d.sigs[j], d.options(groupScope), o, d.longTerm[name])
+			err := judge.VerifyOpening(d.text[j], d.sigs[j], d.options(groupScope), o, d.longTerm[name], nil)
 			if right := j == i && name == mallory; right != (err == nil) {
 				return nil, fmt.Errorf("the opening of %d.txt, under the key of %s: %v", j+1, name, err)
 			}

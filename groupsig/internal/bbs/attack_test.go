@@ -36,57 +36,6 @@ func TestHostileScheme(t *testing.T) {
 	}
 }
 
-// A verifier that forgets to say what time it is doesn't use a state for ever.
-func TestRevocationWithoutClock(t *testing.T) {
-	g := newGroup(t, Scope)
-	sig := g.sign(g.join("ada"), "m", "s", true)
-	opts := g.opts("s")
-	opts.Revocation = g.k.NewRevocation(now)
-	for _, at := range []int64{0, -1, now, now + 1} {
-		opts.Now = at
-		if g.k.Verify(msg("m"), sig, opts) == nil {
-			t.Errorf("at %d: accepted", at)
-		}
-		b := g.k.Batch()
-		for range 5 {
-			b.Add(msg("m"), sig, opts)
-		}
-		if b.Verify() == nil {
-			t.Errorf("at %d: accepted in a batch", at)
-		}
-	}
-	opts.Now = now - 1
-	if err := g.k.Verify(msg("m"), sig, opts); err != nil {
-		t.Error(err)
-	}
-}
-
-// A token that is added after a scope's table was made counts in that scope too.
-func TestLateToken(t *testing.T) {
-	g := newGroup(t, Scope|Escrow|Token)
-	ada, bob := g.join("ada"), g.join("bob")
-	rev := g.k.NewRevocation(now + 1)
-	opts := g.opts("s")
-	opts.Revocation, opts.Now = rev, now
-	for _, name := range []string{"bob", "ada"} {
-		if err := g.k.Verify(msg("m"), g.sign(ada, "m", "s", false), opts); err != nil {
-			t.Fatal(err)
-		}
-		tok, err := g.opener.Token(g.k, g.register.Member(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := rev.AddToken(tok); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, m := range []*MemberKey{ada, bob} {
-		if err := g.k.Verify(msg("m"), g.sign(m, "m", "s", false), opts); !errors.Is(err, ErrRevoked) {
-			t.Errorf("a member that was revoked later: %v", err)
-		}
-	}
-}
-
 // A member that takes 0 for nonces makes commitments that are the identity. Both
 // layouts are decided alike, alone and among others.
 func TestIdentityCommitments(t *testing.T) {
@@ -137,11 +86,11 @@ func TestIdentityCommitments(t *testing.T) {
 func TestAccusedIssuer(t *testing.T) {
 	g := newGroup(t, Scope|Escrow)
 	sig := g.sign(g.join("ada"), "m", "s", false)
-	o, err := g.opener.Open(g.k, g.k.NewRegister(), msg("m"), sig, g.opts("s"))
+	o, err := g.opener.Open(g.k, g.k.NewRegister(), msg("m"), sig, g.opts("s"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.k.VerifyOpening(msg("m"), sig, g.opts("s"), o, nil); err != nil {
+	if err := g.k.VerifyOpening(msg("m"), sig, g.opts("s"), o, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	r := g.register.Find(o.Value())

@@ -6,24 +6,12 @@ package bbs
 import (
 	"bytes"
 	"crypto/sha256"
-	"fmt"
 
 	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/groupsig/internal/state"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 )
-
-// A BatchError says which signatures of a batch are refused.
-type BatchError struct {
-	Bad []int // in ascending order
-}
-
-func (e *BatchError) Error() string {
-	return fmt.Sprintf("groupsig: %d signatures of the batch are invalid, the first of them number %d", len(e.Bad), e.Bad[0])
-}
-
-// Unwrap returns ErrSignature.
-func (e *BatchError) Unwrap() error { return ErrSignature }
 
 // A Batch verifies many signatures at once: all pairings in one product of two, and
 // in the layout for batches all relations in one sum. It decides as Verify does for
@@ -54,21 +42,9 @@ func (b *Batch) Add(msg transcript.Message, sig []byte, opts VerifyOptions) {
 // Len returns the number of signatures.
 func (b *Batch) Len() int { return len(b.items) }
 
-// Verify returns nil if all signatures are valid, and otherwise a *BatchError. An
-// empty batch is valid.
-func (b *Batch) Verify() error {
-	errs := b.verify()
-	var bad []int
-	for i, err := range errs {
-		if err != nil {
-			bad = append(bad, i)
-		}
-	}
-	if bad != nil {
-		return &BatchError{bad}
-	}
-	return nil
-}
+// Verify returns nil if all signatures are valid, and otherwise a *[BatchError], with
+// the error that Verify of the group key has for each. An empty batch is valid.
+func (b *Batch) Verify() error { return state.NewBatchError(b.verify()) }
 
 // verify returns the verdict on each.
 func (b *Batch) verify() []error {

@@ -107,7 +107,7 @@ func (g *group) apply(member string) (*PendingMember, []byte) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	p, m2, err := g.k.NewJoin(member, g.key(member), c)
+	p, m2, err := g.k.NewJoin(g.k.ID(), c, member, g.key(member))
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -204,14 +204,14 @@ func TestLifeCycle(t *testing.T) {
 				t.Error("another scope is accepted")
 			}
 			if g.opener != nil {
-				o, err := g.opener.Open(g.k, g.register, msg("hello"), sig, g.opts("s"))
+				o, err := g.opener.Open(g.k, g.register, msg("hello"), sig, g.opts("s"), nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if o.Member() != "ada" {
 					t.Errorf("opened to %q", o.Member())
 				}
-				if err := g.k.VerifyOpening(msg("hello"), sig, g.opts("s"), o, g.public("ada")); err != nil {
+				if err := g.k.VerifyOpening(msg("hello"), sig, g.opts("s"), o, g.public("ada"), nil); err != nil {
 					t.Error(err)
 				}
 			}

@@ -20,8 +20,7 @@ const (
 	version = 1
 	suite   = 1
 
-	maxLabel = 255
-	maxName  = 32
+	maxName = 32
 )
 
 // A Draft is a group key before its roles have agreed to it: a label, from which the
@@ -67,8 +66,8 @@ func (d *Draft) MarshalBinary() ([]byte, error) {
 	if err := join.CheckScheme(d.Scheme); err != nil {
 		return nil, err
 	}
-	if len(d.Label) > maxLabel {
-		return nil, errors.New("groupsig: label too long")
+	if err := join.CheckLabel(d.Label); err != nil {
+		return nil, fmt.Errorf("groupsig: %w", err)
 	}
 	var e wire.Encoder
 	e.U8(version)
@@ -91,7 +90,7 @@ func (d *Draft) UnmarshalBinary(data []byte) error {
 	r.Header(version, suite)
 	var q Draft
 	q.Scheme = string(r.Bytes("scheme", maxName))
-	q.Label = string(r.Bytes("label", maxLabel))
+	q.Label = string(r.Bytes("label", join.MaxLabel))
 	q.Features = Features(r.U16("features"))
 	q.Issuer = r.Bytes("issuer", bls12381.G2Size)
 	q.Opener = r.Bytes("opener", 2*bls12381.G1Size+bls12381.G2Size)
@@ -101,6 +100,9 @@ func (d *Draft) UnmarshalBinary(data []byte) error {
 	}
 	if err := join.CheckScheme(q.Scheme); err != nil {
 		r.Fail("scheme", "%v", err)
+	}
+	if err := join.CheckLabel(q.Label); err != nil {
+		r.Fail("label", "%v", err)
 	}
 	if err := r.Finish(); err != nil {
 		return fmt.Errorf("groupsig: group key: %w", err)
@@ -149,6 +151,8 @@ type GroupKey struct {
 	epochs map[uint64]*base   // g1 + epoch·h3
 }
 
+var errEmpty = errors.New("groupsig: empty group key")
+
 // maxCached bounds each of a group key's caches.
 const maxCached = 64
 
@@ -174,8 +178,8 @@ func (k *GroupKey) decode() error {
 	if err := join.CheckScheme(d.Scheme); err != nil {
 		return err
 	}
-	if len(d.Label) > maxLabel {
-		return errors.New("label too long")
+	if err := join.CheckLabel(d.Label); err != nil {
+		return err
 	}
 	if err := d.Features.check(); err != nil {
 		return err
@@ -363,6 +367,8 @@ func (d *Draft) Check(scheme string, required, optional Features) error {
 	switch {
 	case d.Scheme != scheme:
 		return fmt.Errorf("groupsig: the group is of the scheme %q, not %q", d.Scheme, scheme)
+	case join.CheckLabel(d.Label) != nil:
+		return fmt.Errorf("groupsig: %w", join.CheckLabel(d.Label))
 	case !d.Features.Has(required) || d.Features&^(required|optional) != 0:
 		return fmt.Errorf("groupsig: features %#x don't belong to the scheme %q", uint16(d.Features), scheme)
 	}

@@ -409,11 +409,11 @@ func TestJoinReplay(t *testing.T) {
 
 	// Challenges for others.
 	c, _ = g.sessions.Open("dora", g.public("dora"), join.Fischlin, now, 60)
-	if _, _, err := g.k.NewJoin("eve", g.key("eve"), c); err == nil {
+	if _, _, err := g.k.NewJoin(g.k.ID(), c, "eve", g.key("eve")); err == nil {
 		t.Error("another identity")
 	}
 	c.GroupID[0]++
-	if _, _, err := g.k.NewJoin("dora", g.key("dora"), c); err == nil {
+	if _, _, err := g.k.NewJoin(g.k.ID(), c, "dora", g.key("dora")); err == nil {
 		t.Error("another group")
 	}
 
@@ -480,17 +480,17 @@ func TestForgedOpenings(t *testing.T) {
 		g := newGroup(t, f)
 		ada, bob := g.join("ada"), g.join("bob")
 		sig, other := g.sign(ada, "m", "s", false), g.sign(bob, "m", "s", false)
-		o, err := g.opener.Open(g.k, g.register, msg("m"), sig, g.opts("s"))
+		o, err := g.opener.Open(g.k, g.register, msg("m"), sig, g.opts("s"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := g.opener.Open(g.k, g.register, msg("m"), other, g.opts("s"))
+		p, err := g.opener.Open(g.k, g.register, msg("m"), other, g.opts("s"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		refused := func(what string, m string, sig []byte, o *Opening, key ed25519.PublicKey) {
 			t.Helper()
-			if g.k.VerifyOpening(msg(m), sig, g.opts("s"), o, key) == nil {
+			if g.k.VerifyOpening(msg(m), sig, g.opts("s"), o, key, nil) == nil {
 				t.Errorf("%s: accepted", what)
 			}
 		}
@@ -499,7 +499,7 @@ func TestForgedOpenings(t *testing.T) {
 		if err := decoded.UnmarshalBinary(b); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.k.VerifyOpening(msg("m"), sig, g.opts("s"), &decoded, g.public("ada")); err != nil {
+		if err := g.k.VerifyOpening(msg("m"), sig, g.opts("s"), &decoded, g.public("ada"), nil); err != nil {
 			t.Fatal(err)
 		}
 		refused("another member's key", "m", sig, o, g.public("bob"))
@@ -515,7 +515,7 @@ func TestForgedOpenings(t *testing.T) {
 			c := bytes.Clone(b)
 			c[i] ^= 1
 			var q Opening
-			if q.UnmarshalBinary(c) == nil && g.k.VerifyOpening(msg("m"), sig, g.opts("s"), &q, g.public("ada")) == nil &&
+			if q.UnmarshalBinary(c) == nil && g.k.VerifyOpening(msg("m"), sig, g.opts("s"), &q, g.public("ada"), nil) == nil &&
 				bytes.Equal(q.record.Evidence, o.record.Evidence) {
 				t.Errorf("byte %d changed, and accepted", i)
 			}
@@ -526,97 +526,24 @@ func TestForgedOpenings(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := &Opening{yh: p.yh, record: p.record}
-		q.proof, err = g.k.openStatement(h, &q.yh).Prove(g.k.dst("open"), g.k.openContext(h, &q.yh), g.opener.z[:1])
+		q.proof, err = g.k.openStatement(h, &q.yh).Prove(g.k.dst("open"), g.k.openContext(h, nil, &q.yh), g.opener.z[:1])
 		if err != nil {
 			t.Fatal(err)
 		}
 		refused("a wrong proof", "m", sig, q, g.public("bob"))
 		// Nothing is decrypted that isn't a signature.
-		if _, err := g.opener.Open(g.k, g.register, msg("n"), sig, g.opts("s")); err == nil {
+		if _, err := g.opener.Open(g.k, g.register, msg("n"), sig, g.opts("s"), nil); err == nil {
 			t.Error("opened for another message")
 		}
 		// The issuer's own member, which isn't registered: the value convicts it.
-		if o, err := g.opener.Open(g.k, g.k.NewRegister(), msg("m"), sig, g.opts("s")); err != nil || o.Member() != "" ||
-			g.k.VerifyOpening(msg("m"), sig, g.opts("s"), o, nil) != nil {
+		if o, err := g.opener.Open(g.k, g.k.NewRegister(), msg("m"), sig, g.opts("s"), nil); err != nil || o.Member() != "" ||
+			g.k.VerifyOpening(msg("m"), sig, g.opts("s"), o, nil, nil) != nil {
 			t.Error("an unregistered member", err)
-		} else if g.k.VerifyOpening(msg("m"), sig, g.opts("s"), o, g.public("ada")) == nil {
+		} else if g.k.VerifyOpening(msg("m"), sig, g.opts("s"), o, g.public("ada"), nil) == nil {
 			t.Error("an opening that names nobody is accepted against ada")
 		}
 		if o, _ := GenerateOpenerKey(f); o.matches(g.k) == nil {
 			t.Error("another opener")
 		}
-	}
-}
-
-func TestRevocation(t *testing.T) {
-	g := newGroup(t, Scope|Escrow|Token)
-	ada, bob := g.join("ada"), g.join("bob")
-	r := g.register.Member("ada")
-	if err := g.opener.CheckRecord(g.k, r, g.public("ada")); err != nil {
-		t.Fatal(err)
-	}
-	if g.opener.CheckRecord(g.k, r, g.public("bob")) == nil {
-		t.Error("a record under another key")
-	}
-	check := func(rev *Revocation, m *MemberKey, scope string, at int64, want error) {
-		t.Helper()
-		opts := g.opts(scope)
-		opts.Revocation, opts.Now = rev, at
-		for _, batch := range []bool{false, true} {
-			sig := g.sign(m, "m", scope, batch)
-			if err := g.k.Verify(msg("m"), sig, opts); want == nil && err != nil || want != nil && !errors.Is(err, want) {
-				t.Errorf("%v, want %v", err, want)
-			}
-			b := g.k.Batch()
-			for range 5 {
-				b.Add(msg("m"), sig, opts)
-			}
-			if (b.Verify() == nil) != (want == nil) {
-				t.Error("the batch differs")
-			}
-		}
-	}
-	rev := g.k.NewRevocation(now + 100)
-	check(rev, ada, "s", now, nil)
-	nym, err := g.k.Pseudonym(g.sign(ada, "x", "s", false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rev.AddPseudonym(nym)
-	check(rev, ada, "s", now, ErrRevoked)
-	check(rev, ada, "other", now, nil)
-	check(rev, bob, "s", now, nil)
-
-	tok, err := g.opener.Token(g.k, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rev = g.k.NewRevocation(now + 100)
-	if err := rev.AddToken(tok); err != nil {
-		t.Fatal(err)
-	}
-	check(rev, ada, "s", now, ErrRevoked)
-	check(rev, ada, "other", now, ErrRevoked)
-	check(rev, bob, "s", now, nil)
-
-	opts := g.opts("s")
-	opts.Revocation, opts.Now = rev, now+100
-	sig := g.sign(bob, "m", "s", false)
-	if g.k.Verify(msg("m"), sig, opts) == nil {
-		t.Error("a stale state is used")
-	}
-	opts.Revocation, opts.Now = newGroup(t, Scope).k.NewRevocation(now+100), now
-	if g.k.Verify(msg("m"), sig, opts) == nil {
-		t.Error("another group's state is used")
-	}
-	if rev.AddToken(make([]byte, 96)) == nil || rev.AddPseudonym(make([]byte, 48)) == nil {
-		t.Error("entries that are no points")
-	}
-	// A record whose token is another's.
-	bad := *r
-	bad.Evidence = bytes.Clone(r.Evidence)
-	copy(bad.Evidence[33:33+192], g.register.Member("bob").Evidence[33:33+192])
-	if _, err := g.opener.Token(g.k, &bad); err == nil {
-		t.Error("another member's token")
 	}
 }

@@ -133,10 +133,13 @@ type PendingMember struct {
 	seq     seqKeys
 }
 
-// NewJoin answers an issuer's challenge. The caller has compared the group's ID with
-// the published one: a group made for one member is a way to trace it. The key is the
+// NewJoin answers an issuer's challenge. The fingerprint is the group's ID as it is
+// published: a group made for one member is a way to trace it. The key is the
 // member's long-term key, which signs the registration.
-func (k *GroupKey) NewJoin(member string, key ed25519.PrivateKey, c *join.Challenge) (*PendingMember, []byte, error) {
+func (k *GroupKey) NewJoin(fingerprint [32]byte, c *join.Challenge, member string, key ed25519.PrivateKey) (*PendingMember, []byte, error) {
+	if k.linesP2 == nil || k.id != fingerprint {
+		return nil, nil, errors.New("groupsig: the group key isn't the published one")
+	}
 	if c.Scheme != k.draft.Scheme || c.GroupID != k.id {
 		return nil, nil, errors.New("groupsig: the challenge is for another group")
 	}
@@ -192,7 +195,7 @@ func (k *IssuerKey) Issue(gk *GroupKey, sessions *join.Sessions, register *join.
 		return nil, err
 	}
 	if !gk.draft.Features.Has(Epoch) && epoch != 0 {
-		return nil, errors.New("groupsig: the group has no epochs")
+		return nil, errNoEpochs
 	}
 	r := new(join.Record)
 	if err := r.UnmarshalBinary(m2); err != nil {
@@ -212,7 +215,7 @@ func (k *IssuerKey) Issue(gk *GroupKey, sessions *join.Sessions, register *join.
 		if m.nonce != c.Nonce || m.kind != c.Kind {
 			return nil, errors.New("groupsig: the application doesn't answer the session's challenge")
 		}
-		if err := register.Check(r.Member, r.Point); err != nil {
+		if err := register.Check(r.Member, r.Point, epoch); err != nil {
 			return nil, err
 		}
 		if err := gk.checkApplication(m, r.Member); err != nil {
@@ -221,7 +224,7 @@ func (k *IssuerKey) Issue(gk *GroupKey, sessions *join.Sessions, register *join.
 		if err := r.Verify(key); err != nil {
 			return nil, err
 		}
-		if err := register.Add(r); err != nil {
+		if err := register.Admit(r, epoch); err != nil {
 			return nil, err
 		}
 		return k.credential(gk, &m.h, epoch), nil
@@ -264,13 +267,14 @@ func (k *IssuerKey) credential(gk *GroupKey, h *bls12381.G1, epoch uint64) []byt
 
 // Reissue makes a member's credential for another epoch, without the member. It may
 // be published: it is of no use without the member's secret. A member that is
-// revoked in the register gets none.
+// revoked in the register gets none. The register, which notes the epoch, is stored
+// before the credential is released.
 func (k *IssuerKey) Reissue(gk *GroupKey, register *join.Register, member string, epoch uint64) ([]byte, error) {
 	if err := k.matches(gk); err != nil {
 		return nil, err
 	}
 	if !gk.draft.Features.Has(Epoch) {
-		return nil, errors.New("groupsig: the group has no epochs")
+		return nil, errNoEpochs
 	}
 	r := register.Member(member)
 	if r == nil {
@@ -278,6 +282,9 @@ func (k *IssuerKey) Reissue(gk *GroupKey, register *join.Register, member string
 	}
 	m, err := gk.checkRecord(r)
 	if err != nil {
+		return nil, err
+	}
+	if err := register.Reissued(member, epoch); err != nil {
 		return nil, err
 	}
 	return k.credential(gk, &m.h, epoch), nil

@@ -99,14 +99,15 @@ func (k *GroupKey) openStatement(g *signature, yh *bls12381.G1) *sigma.Statement
 }
 
 // openContext is what the proof absorbs before its statement.
-func (k *GroupKey) openContext(g *signature, yh *bls12381.G1) *transcript.Items {
+func (k *GroupKey) openContext(g *signature, context []byte, yh *bls12381.G1) *transcript.Items {
 	id := k.sigID(g)
-	return k.context("open").Bytes("sigID", id[:]).G1("Yh", yh)
+	return k.context("open").Bytes("sigID", id[:]).Bytes("context", context).G1("Yh", yh)
 }
 
 // Open says who made a signature. It verifies the signature first: what it decrypts
-// would be anything else otherwise.
-func (z *OpenerKey) Open(k *GroupKey, register *join.Register, msg transcript.Message, sig []byte, opts VerifyOptions) (*Opening, error) {
+// would be anything else otherwise. The proof is bound to a context, such as why the
+// signature is opened; a judge gives the same.
+func (z *OpenerKey) Open(k *GroupKey, register *join.Register, msg transcript.Message, sig []byte, opts VerifyOptions, context []byte) (*Opening, error) {
 	if err := z.matches(k); err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (z *OpenerKey) Open(k *GroupKey, register *join.Register, msg transcript.Me
 	}
 	o := &Opening{record: register.Find(m.Bytes())}
 	o.yh.Set(&m)
-	o.proof, err = k.openStatement(g, &o.yh).Prove(k.dst("open"), k.openContext(g, &o.yh), z.z[:1])
+	o.proof, err = k.openStatement(g, &o.yh).Prove(k.dst("open"), k.openContext(g, context, &o.yh), z.z[:1])
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (z *OpenerKey) Open(k *GroupKey, register *join.Register, msg transcript.Me
 // identity; the proof; the registration. If it names nobody the key must be nil, and the
 // opening proves what was decrypted, but not that nobody is registered under it: the
 // issuer made a member that it didn't register unless it shows the record.
-func (k *GroupKey) VerifyOpening(msg transcript.Message, sig []byte, opts VerifyOptions, o *Opening, key ed25519.PublicKey) error {
+func (k *GroupKey) VerifyOpening(msg transcript.Message, sig []byte, opts VerifyOptions, o *Opening, key ed25519.PublicKey, context []byte) error {
 	if !k.draft.Features.Has(Escrow) {
 		return errors.New("groupsig: the group has no opener")
 	}
@@ -159,7 +160,7 @@ func (k *GroupKey) VerifyOpening(msg transcript.Message, sig []byte, opts Verify
 	if o.yh.IsIdentity() {
 		return errors.New("groupsig: the opening is empty")
 	}
-	if k.openStatement(g, &o.yh).VerifyVarTime(k.dst("open"), k.openContext(g, &o.yh), o.proof) != nil {
+	if k.openStatement(g, &o.yh).VerifyVarTime(k.dst("open"), k.openContext(g, context, &o.yh), o.proof) != nil {
 		return errors.New("groupsig: the proof of the opening is wrong")
 	}
 	if o.record == nil {
@@ -198,14 +199,14 @@ func (z *OpenerKey) CheckRecord(k *GroupKey, r *join.Record, key ed25519.PublicK
 	return err
 }
 
-// Token returns the token y·P2 of a member, for [Revocation.AddToken]. To publish it
+// Token returns the token y·P2 of a member, checked against its record. To publish it
 // revokes the member in all scopes, and betrays all that it ever signed.
 func (z *OpenerKey) Token(k *GroupKey, r *join.Record) ([]byte, error) {
 	if err := z.matches(k); err != nil {
 		return nil, err
 	}
 	if !k.draft.Features.Has(Token) {
-		return nil, errors.New("groupsig: the group has no tokens")
+		return nil, errNoTokens
 	}
 	m, err := k.checkRecord(r)
 	if err != nil {

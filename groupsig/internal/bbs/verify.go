@@ -6,7 +6,6 @@ package bbs
 import (
 	"crypto/sha256"
 	"errors"
-	"fmt"
 
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -21,13 +20,19 @@ type VerifyOptions struct {
 	Scope []byte // as in SignOptions
 
 	// MinEpoch and MaxEpoch are the epochs that are accepted, in groups that
-	// have them. The zero values accept epoch 0 alone.
+	// have them. The zero values accept epoch 0 alone. Announcement, if it isn't
+	// nil, says it instead.
 	MinEpoch, MaxEpoch uint64
+	Announcement       *Announcement
 
-	// Revocation says who is revoked, as known at the time Now, in seconds since
-	// 1970, without which it is refused. Nobody is revoked, if it is nil.
+	// Revocation says who is revoked. Nobody is, if it is nil.
 	Revocation *Revocation
-	Now        int64
+
+	// Now is the time, in seconds since 1970, and MinNumber and MinAnnouncement are
+	// the highest numbers of a list and of an announcement that the verifier has
+	// seen: what isn't in force, or is older, is refused, with a *[StaleError].
+	Now                        int64
+	MinNumber, MinAnnouncement uint64
 }
 
 // relations is the statement of a signature.
@@ -73,11 +78,15 @@ func (k *GroupKey) admit(g *signature, opts *VerifyOptions) error {
 	if err := k.checkScope(opts.Scope); err != nil {
 		return err
 	}
-	if k.draft.Features.Has(Epoch) && (g.epoch < opts.MinEpoch || g.epoch > opts.MaxEpoch) {
-		return fmt.Errorf("groupsig: the signature is of epoch %d, and %d to %d are accepted", g.epoch, opts.MinEpoch, opts.MaxEpoch)
+	if k.draft.Features.Has(Epoch) {
+		if err := opts.accepts(k, g.epoch); err != nil {
+			return err
+		}
+	} else if opts.Announcement != nil {
+		return errNoEpochs
 	}
 	if opts.Revocation != nil {
-		return opts.Revocation.current(k, opts.Now)
+		return opts.Revocation.Fresh(k.id, opts.Now, opts.MinNumber)
 	}
 	return nil
 }

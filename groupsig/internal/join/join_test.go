@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 
@@ -216,6 +217,14 @@ func TestRegister(t *testing.T) {
 	if g.Member("ada") != again || g.Find(bytes.Repeat([]byte{1}, 48)) != ada {
 		t.Error("a member that joined anew")
 	}
+	if g.Retire("eve") == nil || g.Retire("bob") != nil || g.Retire("bob") == nil || g.Revoke("bob") == nil {
+		t.Error("Retire")
+	}
+	for r := range g.Revoked() {
+		if r != ada {
+			t.Errorf("%q is revoked", r.Member)
+		}
+	}
 
 	b, err := g.MarshalBinary()
 	if err != nil {
@@ -239,11 +248,156 @@ func TestRegister(t *testing.T) {
 		c[i] ^= 1
 		x := NewRegister("test", gid, 48)
 		if x.UnmarshalBinary(c) == nil {
-			// Evidence isn't signed, nor is the mark of a revocation.
+			// Evidence isn't signed, nor are epochs and the mark of a revocation.
 			if d, _ := x.MarshalBinary(); !bytes.Equal(c, d) {
 				t.Fatalf("byte %d changed: accepted, and not canonical", i)
 			}
 		}
+	}
+}
+
+// Who is revoked and joins again, before its old credential has ended, would have two
+// pseudonyms in each scope.
+func TestRejoin(t *testing.T) {
+	const epoch = 7
+	reload := func(g *Register) *Register {
+		t.Helper()
+		b, err := g.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := NewRegister("test", gid, 48)
+		if err := h.UnmarshalBinary(b); err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	var n byte
+	admit := func(g *Register, epoch uint64) error {
+		t.Helper()
+		n++
+		r := record(t, "ada", n, newKey(t))
+		err := g.Admit(r, epoch)
+		var re *RejoinError
+		if errors.As(err, &re) {
+			if re.Member != "ada" || re.Error() == "" {
+				t.Errorf("%+v", re)
+			}
+			if err := g.Check("ada", r.Point, epoch); !errors.As(err, &re) {
+				t.Errorf("Check says %v", err)
+			}
+			if err := g.CheckMember("ada", epoch); !errors.As(err, &re) {
+				t.Errorf("CheckMember says %v", err)
+			}
+		}
+		return err
+	}
+	early := func(what string, err error) {
+		t.Helper()
+		if !errors.As(err, new(*RejoinError)) {
+			t.Errorf("%s: %v, want that it is too early", what, err)
+		}
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	revoked := func() *Register {
+		t.Helper()
+		g := NewRegister("test", gid, 48)
+		must(admit(g, epoch))
+		must(g.Revoke("ada"))
+		return reload(g)
+	}
+
+	g := revoked()
+	early("the same epoch", admit(g, epoch))
+	early("an earlier epoch", admit(g, epoch-1))
+	must(g.CheckMember("ada", epoch+1))
+	must(admit(g, epoch+1))
+	if err := admit(g, epoch+2); err == nil || errors.As(err, new(*RejoinError)) {
+		t.Errorf("a live member: %v", err)
+	}
+	must(g.Revoke("ada"))
+	g = reload(g)
+	early("revoked twice", admit(g, epoch+1))
+	must(admit(g, epoch+2))
+
+	// Credentials that were made ahead of their epoch count.
+	g = NewRegister("test", gid, 48)
+	must(admit(g, epoch))
+	must(g.Reissued("ada", epoch+3))
+	must(g.Reissued("ada", epoch+1))
+	must(g.Revoke("ada"))
+	g = reload(g)
+	early("reissued for later", admit(g, epoch+3))
+	must(admit(g, epoch+4))
+	if g.Reissued("bob", epoch) == nil {
+		t.Error("reissued for nobody")
+	}
+
+	// Without epochs, and when the token is listed.
+	g = NewRegister("test", gid, 48)
+	must(admit(g, 0))
+	must(g.Revoke("ada"))
+	early("without epochs", admit(g, 0))
+	for _, g := range []*Register{g, revoked()} {
+		if k := g.Listed(func(*Record) bool { return false }); k != 0 {
+			t.Errorf("%d listed, want none", k)
+		}
+		early("listed somebody else", admit(g, 0))
+		if k := g.Listed(func(r *Record) bool { return r.Member == "ada" }); k != 1 {
+			t.Errorf("%d listed, want one", k)
+		}
+		g = reload(g)
+		if k := g.Listed(func(*Record) bool { return true }); k != 0 {
+			t.Errorf("%d listed again", k)
+		}
+		listed := 0
+		for range g.Revoked() {
+			listed++
+		}
+		if listed != 1 {
+			t.Errorf("%d revoked, want one", listed)
+		}
+		must(admit(g, 0))
+		must(g.Revoke("ada"))
+		early("the second record isn't listed", admit(g, 0))
+		g.ReadmitUnsafe("bob")
+		early("somebody else is readmitted", admit(g, 0))
+		g.ReadmitUnsafe("ada")
+		must(admit(g, 0))
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, bad := range []string{"", strings.Repeat("x", 256), "a\xff", "\xc0\x80"} {
+		if CheckMember(bad) == nil || CheckLabel(bad) == nil {
+			t.Errorf("%q is a name", bad)
+		}
+		r := record(t, "ada", 1, newKey(t))
+		r.Member = bad
+		if _, err := r.MarshalBinary(); err == nil {
+			t.Errorf("%q: encoded", bad)
+		}
+		if NewRegister("test", gid, 0).CheckMember(bad, 0) == nil {
+			t.Errorf("%q may join", bad)
+		}
+	}
+	for _, good := range []string{"a", "Zoë", strings.Repeat("x", 255)} {
+		if err := errors.Join(CheckMember(good), CheckLabel(good)); err != nil {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	r := record(t, "ada", 1, newKey(t))
+	b, err := r.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if new(Record).UnmarshalBinary(bytes.Replace(b, []byte("ada"), []byte("a\xffa"), 1)) == nil {
+		t.Error("decoded a name that isn't UTF-8")
 	}
 }
 

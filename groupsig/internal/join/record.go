@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -109,10 +110,21 @@ func CheckScheme(scheme string) error {
 	return nil
 }
 
-// CheckMember refuses an identity that is empty or too long.
+// CheckMember refuses an identity that isn't UTF-8, or is empty or too long.
 func CheckMember(member string) error {
-	if member == "" || len(member) > MaxMember {
-		return fmt.Errorf("join: an identity has 1 to %d bytes", MaxMember)
+	if member == "" || len(member) > MaxMember || !utf8.ValidString(member) {
+		return fmt.Errorf("join: an identity is UTF-8 of 1 to %d bytes", MaxMember)
+	}
+	return nil
+}
+
+// MaxLabel is the length of the longest label of a group.
+const MaxLabel = 255
+
+// CheckLabel refuses the label of a group that isn't UTF-8, or is empty or too long.
+func CheckLabel(label string) error {
+	if label == "" || len(label) > MaxLabel || !utf8.ValidString(label) {
+		return fmt.Errorf("the label isn't UTF-8 of 1 to %d bytes", MaxLabel)
 	}
 	return nil
 }
@@ -153,8 +165,8 @@ func (r *Record) UnmarshalBinary(data []byte) error {
 	q.Key = d.Fixed("key", ed25519.PublicKeySize)
 	q.Signature = d.Fixed("signature", ed25519.SignatureSize)
 	q.Evidence = d.Bytes("evidence", MaxEvidence)
-	if q.Member == "" {
-		d.Fail("member", "empty")
+	if err := CheckMember(q.Member); err != nil {
+		d.Fail("member", "%v", err)
 	}
 	if err := CheckScheme(q.Scheme); err != nil {
 		d.Fail("scheme", "%v", err)

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"sync"
-
-	"github.com/undersign/undersign/internal/wire"
 )
 
 // MaxRecords bounds a register.
@@ -17,6 +15,15 @@ const MaxRecords = 1 << 24
 
 // A Register holds the records of a group: no registration point twice, and one live
 // record for an identity. It may be used by several goroutines.
+//
+// What was issued to a member that is revoked stays valid until verifiers refuse it,
+// by a list of tokens or by its epoch. If the identity could join anew before, one
+// person would have two pseudonyms in each scope, and two votes. So Admit, which is
+// what issuers add records by, refuses the identity with a *[RejoinError] until a
+// later epoch than any that the old record got a credential for, or until the old
+// record's token is listed: see Listed. In groups without epochs only that helps.
+// Verifiers that still accept the old epoch, or still use an older list, accept the old
+// credential beside the new one.
 type Register struct {
 	// Durable, if it isn't nil, is called with the encoding of each record before
 	// a credential is made for it, and returns when the record can't be lost. An
@@ -32,11 +39,35 @@ type Register struct {
 	byPoint map[string]int
 	byTrace map[string]int
 	live    map[string]int
+	blocked map[string]uint64 // of revoked identities that aren't listed: the last epoch
 }
 
 type entry struct {
-	record  *Record
-	revoked bool
+	record *Record
+	status status
+	epoch  uint64 // the highest for which it got a credential
+}
+
+type status uint8
+
+const (
+	live    status = iota
+	revoked        // and its token, where there are tokens, is to be listed
+	listed         // revoked, and known to be listed
+	retired        // neither live nor revoked
+)
+
+// A RejoinError says that an identity was revoked, and joins again too early.
+type RejoinError struct {
+	Member string
+	Epoch  uint64 // the last one that the old credential is good for; 0 without epochs
+}
+
+func (e *RejoinError) Error() string {
+	if e.Epoch == 0 {
+		return fmt.Sprintf("join: %q was revoked, and may join again when its token is listed", e.Member)
+	}
+	return fmt.Sprintf("join: %q was revoked in epoch %d, and may join again in a later one, or when its token is listed", e.Member, e.Epoch)
 }
 
 // NewRegister returns an empty register. An opener finds a record by the bytes of
@@ -44,20 +75,50 @@ type entry struct {
 func NewRegister(scheme string, groupID [32]byte, trace int) *Register {
 	return &Register{
 		scheme: scheme, groupID: groupID, trace: trace,
-		byPoint: map[string]int{}, byTrace: map[string]int{}, live: map[string]int{},
+		byPoint: map[string]int{}, byTrace: map[string]int{}, live: map[string]int{}, blocked: map[string]uint64{},
 	}
 }
 
-// Check says why a record can't be added, which depends on its identity and its
-// point alone.
-func (g *Register) Check(member string, point []byte) error {
+// Check says why a record can't be admitted for an epoch, which depends on its
+// identity and its point alone.
+func (g *Register) Check(member string, point []byte, epoch uint64) error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.check(member, point)
+	if err := g.check(member, point); err != nil {
+		return err
+	}
+	return g.checkRejoin(member, epoch)
+}
+
+// CheckMember says why an identity can't join in an epoch, whatever its point will be.
+func (g *Register) CheckMember(member string, epoch uint64) error {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if err := g.checkMember(member); err != nil {
+		return err
+	}
+	return g.checkRejoin(member, epoch)
+}
+
+func (g *Register) checkRejoin(member string, epoch uint64) error {
+	if last, ok := g.blocked[member]; ok && epoch <= last {
+		return &RejoinError{member, last}
+	}
+	return nil
+}
+
+func (g *Register) checkMember(member string) error {
+	if err := CheckMember(member); err != nil {
+		return err
+	}
+	if _, ok := g.live[member]; ok {
+		return fmt.Errorf("join: %q is a member already", member)
+	}
+	return nil
 }
 
 func (g *Register) check(member string, point []byte) error {
-	if err := CheckMember(member); err != nil {
+	if err := g.checkMember(member); err != nil {
 		return err
 	}
 	if len(point) <= g.trace || len(point) > MaxPoint {
@@ -69,19 +130,33 @@ func (g *Register) check(member string, point []byte) error {
 	if _, ok := g.byTrace[string(point[g.trace:])]; ok {
 		return errors.New("join: the registration point is registered already")
 	}
-	if _, ok := g.live[member]; ok {
-		return fmt.Errorf("join: %q is a member already", member)
-	}
 	if len(g.records) >= MaxRecords {
 		return errors.New("join: the register is full")
 	}
 	return nil
 }
 
-// Add adds a record that was checked, and makes it durable.
+// Admit adds a record that was checked, whose credential is for an epoch, and makes
+// it durable. It is for issuers.
+func (g *Register) Admit(r *Record, epoch uint64) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.checkRejoin(r.Member, epoch); err != nil {
+		return err
+	}
+	return g.store(entry{r, live, epoch})
+}
+
+// Add adds a record that was checked, and makes it durable. It is for openers, who
+// don't decide who may join.
 func (g *Register) Add(r *Record) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.store(entry{r, live, 0})
+}
+
+func (g *Register) store(e entry) error {
+	r := e.record
 	if r.Scheme != g.scheme || r.GroupID != g.groupID {
 		return errors.New("join: the record is for another group")
 	}
@@ -100,7 +175,7 @@ func (g *Register) Add(r *Record) error {
 			return fmt.Errorf("join: storing the record: %w", err)
 		}
 	}
-	g.add(entry{r, false})
+	g.add(e)
 	return nil
 }
 
@@ -109,27 +184,90 @@ func (g *Register) add(e entry) {
 	g.records = append(g.records, e)
 	g.byPoint[string(e.record.Point)] = i
 	g.byTrace[string(e.record.Point[g.trace:])] = i
-	if !e.revoked {
+	switch e.status {
+	case live:
 		g.live[e.record.Member] = i
+	case revoked:
+		g.block(&e)
 	}
 }
 
-// Revoke marks the live record of an identity, so that it gets no more credentials
-// and may join anew. The record stays: signatures made under it can be opened.
-//
-// What was issued stays valid until verifiers refuse it, by a revocation state or by
-// its epoch. Who lets the identity join anew before has one person with two
-// pseudonyms in each scope.
-func (g *Register) Revoke(member string) error {
+func (g *Register) block(e *entry) {
+	g.blocked[e.record.Member] = max(g.blocked[e.record.Member], e.epoch)
+}
+
+// Reissued notes that the live record of an identity gets a credential for an epoch.
+// The register is stored before the credential is released.
+func (g *Register) Reissued(member string, epoch uint64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i, ok := g.live[member]
 	if !ok {
 		return fmt.Errorf("join: %q isn't a member", member)
 	}
-	g.records[i].revoked = true
-	delete(g.live, member)
+	g.records[i].epoch = max(g.records[i].epoch, epoch)
 	return nil
+}
+
+// Revoke marks the live record of an identity, so that it gets no more credentials,
+// and is on the opener's lists in groups with tokens. The record stays: signatures
+// made under it can be opened. When the identity may join anew is said at [Register].
+func (g *Register) Revoke(member string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.end(member, revoked)
+}
+
+// Retire marks the live record of an identity that has left and isn't to be listed,
+// so that the opener can add another record of it. In an issuer's register it would
+// let one person have two credentials: issuers use Revoke.
+func (g *Register) Retire(member string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.end(member, retired)
+}
+
+func (g *Register) end(member string, s status) error {
+	i, ok := g.live[member]
+	if !ok {
+		return fmt.Errorf("join: %q isn't a member", member)
+	}
+	e := &g.records[i]
+	e.status = s
+	delete(g.live, member)
+	if s == revoked {
+		g.block(e)
+	}
+	return nil
+}
+
+// Listed marks those revoked records of which is reports that verifiers know their
+// tokens, and returns how many it has marked. Their identities may join anew.
+func (g *Register) Listed(is func(*Record) bool) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := 0
+	clear(g.blocked)
+	for i := range g.records {
+		e := &g.records[i]
+		if e.status != revoked {
+			continue
+		}
+		if is(e.record) {
+			e.status = listed
+			n++
+		} else {
+			g.block(e)
+		}
+	}
+	return n
+}
+
+// ReadmitUnsafe lets a revoked identity join anew at once. Unless its old credential
+// is of no use, because its key is known to be destroyed or its pseudonyms are listed
+// in all scopes that there are, one person has two pseudonyms in each scope then.
+func (g *Register) ReadmitUnsafe(member string) {
+	g.Listed(func(r *Record) bool { return r.Member == member })
 }
 
 // Member returns the live record of an identity, or nil.
@@ -168,101 +306,24 @@ func (g *Register) All() iter.Seq2[*Record, bool] {
 	g.mu.RUnlock()
 	return func(yield func(*Record, bool) bool) {
 		for _, e := range records {
-			if !yield(e.record, !e.revoked) {
+			if !yield(e.record, e.status == live) {
 				return
 			}
 		}
 	}
 }
 
-// MarshalBinary returns the canonical encoding.
-func (g *Register) MarshalBinary() ([]byte, error) {
+// Revoked iterates over the records that are revoked when it is called, in the order
+// they came.
+func (g *Register) Revoked() iter.Seq[*Record] {
 	g.mu.RLock()
-	defer g.mu.RUnlock()
-	var e wire.Encoder
-	e.U8(version)
-	e.U8(suite)
-	e.Bytes([]byte(g.scheme))
-	e.Fixed(g.groupID[:])
-	e.U16(uint16(g.trace))
-	e.U32(uint32(len(g.records)))
-	for _, r := range g.records {
-		b, err := r.record.MarshalBinary()
-		if err != nil {
-			return nil, err
-		}
-		var revoked uint8
-		if r.revoked {
-			revoked = 1
-		}
-		e.U8(revoked)
-		e.Bytes(b)
-	}
-	return e.Data(), nil
-}
-
-// UnmarshalBinary decodes a register and checks every record's signature under the
-// key that the record names. The register must have been made with NewRegister for
-// the same group, and be empty.
-func (g *Register) UnmarshalBinary(data []byte) error {
-	d := wire.NewDecoder(data)
-	d.Header(version, suite)
-	scheme := string(d.Bytes("scheme", maxScheme))
-	var groupID [32]byte
-	d.Read("group", groupID[:])
-	trace := int(d.U16("trace"))
-	n := d.U32("records")
-	if err := d.Err(); err != nil {
-		return fmt.Errorf("join: register: %w", err)
-	}
-	if scheme != g.scheme || groupID != g.groupID || trace != g.trace {
-		return errors.New("join: the register is of another group")
-	}
-	if n > MaxRecords {
-		return errors.New("join: the register is too long")
-	}
-	fresh := NewRegister(scheme, groupID, trace)
-	for range n {
-		revoked := d.U8("revoked")
-		if revoked > 1 {
-			d.Fail("revoked", "%d", revoked)
-		}
-		b := d.Bytes("record", 1<<16)
-		if err := d.Err(); err != nil {
-			return fmt.Errorf("join: register: %w", err)
-		}
-		r := new(Record)
-		if err := r.UnmarshalBinary(b); err != nil {
-			return err
-		}
-		if r.Scheme != scheme || r.GroupID != groupID {
-			return errors.New("join: register: a record is for another group")
-		}
-		if err := r.Verify(r.Key); err != nil {
-			return err
-		}
-		err := fresh.check(r.Member, r.Point)
-		if revoked == 1 { // others may live under the same name
-			live, ok := fresh.live[r.Member]
-			delete(fresh.live, r.Member)
-			err = fresh.check(r.Member, r.Point)
-			if ok {
-				fresh.live[r.Member] = live
+	records := append([]entry(nil), g.records...)
+	g.mu.RUnlock()
+	return func(yield func(*Record) bool) {
+		for _, e := range records {
+			if (e.status == revoked || e.status == listed) && !yield(e.record) {
+				return
 			}
 		}
-		if err != nil {
-			return err
-		}
-		fresh.add(entry{r, revoked == 1})
 	}
-	if err := d.Finish(); err != nil {
-		return fmt.Errorf("join: register: %w", err)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.records) > 0 {
-		return errors.New("join: the register isn't empty")
-	}
-	g.records, g.byPoint, g.byTrace, g.live = fresh.records, fresh.byPoint, fresh.byTrace, fresh.live
-	return nil
 }

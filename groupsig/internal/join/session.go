@@ -88,8 +88,8 @@ func decodeChallenge(d *wire.Decoder) *Challenge {
 	q.Kind = Kind(d.U8("kind"))
 	expiry := d.U64("expiry")
 	q.Expiry = int64(expiry)
-	if q.Member == "" {
-		d.Fail("challenge", "empty name")
+	if err := CheckMember(q.Member); err != nil {
+		d.Fail("challenge", "%v", err)
 	}
 	if err := CheckScheme(q.Scheme); err != nil {
 		d.Fail("challenge", "%v", err)

@@ -5,6 +5,7 @@ package tokens
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -194,10 +195,7 @@ func (g *Group) VerifyOpening(t *Target, o *Opening, key ed25519.PublicKey, cont
 // compared with its registration point again.
 func (k *Key) List(g *Group, register *join.Register, terms Terms) (*List, error) {
 	var listed []*bls12381.G2
-	for r, live := range register.All() {
-		if live {
-			continue
-		}
+	for r := range register.Revoked() {
 		token, err := k.token(g, r)
 		if err != nil {
 			return nil, err
@@ -212,4 +210,28 @@ func (k *Key) List(g *Group, register *join.Register, terms Terms) (*List, error
 		listed = append(listed, token)
 	}
 	return g.sign(terms, listed, k.sign)
+}
+
+// MarkListed marks in an issuer's register those revoked members whose tokens a list
+// has: e(T, Q) = e(P1, token). It returns their number.
+func (g *Group) MarkListed(register *join.Register, l *List, now int64) (int, error) {
+	if l == nil {
+		return 0, errors.New("no list")
+	}
+	if err := l.Fresh(g, now, 0); err != nil {
+		return 0, err
+	}
+	known := map[[32]byte]bool{}
+	for _, token := range l.tokens {
+		known[digest(bls12381.PairWith(bls12381.G1Generator(), token))] = true
+	}
+	return register.Listed(func(r *join.Record) bool {
+		point, err := decodePoint(r)
+		return err == nil && known[digest(bls12381.PairWith(point, g.Q))]
+	}), nil
+}
+
+// digest names the value of a pairing.
+func digest(p bls12381.Pair) [32]byte {
+	return sha256.Sum256(new(bls12381.GT).PairingProductVarTime(p).Bytes())
 }
