@@ -83,7 +83,7 @@ func run(ctx context.Context, e *env, root *cobra.Command, args []string) int {
 	case e.timeout > 0 && errors.Is(err, context.DeadlineExceeded):
 		err = failf(ExitError, "give it longer with --timeout", "timed out after %v", e.timeout)
 	case !e.running:
-		err = asUsageError(err, cmd)
+		err = asUsageError(flagGroupError(err), cmd)
 	}
 	e.printError(err)
 	return exitCode(err)

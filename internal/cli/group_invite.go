@@ -44,7 +44,7 @@ one credential, to this name and this key.`,
 }
 
 func (e *env) groupInvite(c *cobra.Command, f groupInviteFlags, name string) error {
-	if err := checkHolderName(name); err != nil {
+	if err := checkMemberName(name); err != nil {
 		return err
 	}
 	if f.days < 1 || f.days > 30 {

@@ -79,7 +79,7 @@ func (e *env) admit(c *cobra.Command, o *opener, is *groupIssuer, f groupIssueFl
 		return groupFileError(file, err)
 	}
 	name := string(p[0])
-	if err := checkHolderName(name); err != nil {
+	if err := checkMemberName(name); err != nil {
 		return err
 	}
 	if err := f.name(e, name+".credential"); err != nil {
@@ -94,7 +94,11 @@ func (e *env) admit(c *cobra.Command, o *opener, is *groupIssuer, f groupIssueFl
 	known := is.register.Len()
 	cred, err := is.key.Issue(is.gk, is.sessions, is.register, p[1], time.Now().Unix(), is.file().Number)
 	if err != nil {
-		return withCode(groupFileError(file, err), ExitInvalid)
+		return &Error{
+			Err:  groupFileError(file, err),
+			Hint: "if it should be right, invite the member again with \"undersign group invite\"",
+			Code: ExitInvalid,
+		}
 	}
 	r, err := issuedRecord(is.register, known, p[1])
 	if err == nil && r.Member != name {

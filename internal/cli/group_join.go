@@ -99,7 +99,7 @@ func (e *env) groupJoin(c *cobra.Command, f groupJoinFlags, file string) error {
 	if err := ch.UnmarshalBinary(p[0]); err != nil {
 		return fileError(file, err)
 	}
-	if err := checkHolderName(ch.Member); err != nil {
+	if err := checkMemberName(ch.Member); err != nil {
 		return err
 	}
 	o, err := e.newOpener(ctx, f.secret)
@@ -159,7 +159,7 @@ func (e *env) groupFinish(c *cobra.Command, f groupJoinFlags, file string) error
 			return err
 		}
 		name := string(p.file().Parts[2])
-		if err := checkHolderName(name); f.out == "" && err != nil {
+		if err := checkMemberName(name); f.out == "" && err != nil {
 			return err
 		}
 		if err := f.name(e, name+".member"); err != nil {

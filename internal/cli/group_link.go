@@ -168,7 +168,7 @@ func (e *env) groupLink(c *cobra.Command, f groupLinkFlags, files []string, l li
 		}
 		proof, err := prove(set)
 		if err != nil {
-			return proofError(f.member, files, err)
+			return notOwn(m, files, set, proofError(f.member, files, err))
 		}
 		data, err := encodeGroup(l.empty(), m.gk, 0, proof)
 		if err != nil {
@@ -213,4 +213,19 @@ func proofError(file string, files []string, err error) error {
 		Hint: "a proof is for the same files in the same order, with the same --reason, of the one member who signed them",
 		Code: ExitInvalid,
 	}
+}
+
+// notOwn returns an error that names the first file that the member didn't sign, if
+// that is why it can't prove anything, and else err.
+func notOwn(m *groupMember, files []string, set []groupsig.Signed, err error) error {
+	l, ok := groupsig.As[groupsig.Linker](m.key)
+	for i, s := range set {
+		if !ok {
+			break
+		}
+		if own, err := l.Identify(s); err == nil && !own {
+			return failf(ExitInvalid, "\"undersign group identify\" shows which are", "%s: its signature isn't the member's own", inputName(files[i]))
+		}
+	}
+	return err
 }

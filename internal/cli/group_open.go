@@ -129,7 +129,11 @@ reader to know.`,
 				err = ov.VerifyOpening(s.Message, s.Signature, s.Options, o, pub, nil)
 			}
 			if err != nil {
-				return withCode(fileError(opening, err), ExitInvalid)
+				err = withCode(groupFileError(opening, err), ExitInvalid)
+				if o != nil && o.Member() != "" {
+					err = withHint(err, "it says %s: --member-key is that member's, as you know it from elsewhere", oneLine(o.Member()))
+				}
+				return err
 			}
 			if o.Member() == "" {
 				return e.print(groupOpenResult{}, func(w io.Writer) {

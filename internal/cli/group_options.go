@@ -5,6 +5,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -36,6 +38,9 @@ func (e *env) readGroupSigned(ctx context.Context, gk groupsig.GroupKey, file, s
 	}
 	data, err := e.readInput(ctx, sigFile, maxObject)
 	if err != nil {
+		if sigFile == file+groupSigSuffix && errors.Is(err, fs.ErrNotExist) {
+			err = withHint(err, "name the signature with --sig FILE")
+		}
 		return groupsig.Signed{}, err
 	}
 	f, err := keyfile.ParseAs[*keyfile.GroupSignature](data)
@@ -43,7 +48,7 @@ func (e *env) readGroupSigned(ctx context.Context, gk groupsig.GroupKey, file, s
 		_, err = groupParts(gk, f.File(), 3)
 	}
 	if err != nil {
-		return groupsig.Signed{}, withCode(groupFileError(sigFile, err), ExitInvalid)
+		return groupsig.Signed{}, withCode(wantedHint(f, groupFileError(sigFile, err)), ExitInvalid)
 	}
 	return groupsig.Signed{Message: msg, Signature: f.Parts[2], Options: anyEpoch(gk, groupsig.VerifyOptions{
 		Scope: scopeOf(gk, f.Parts[0]), Context: nonEmpty(f.Parts[1]),
@@ -86,4 +91,12 @@ func checkEpoch(c *cobra.Command, gk groupsig.GroupKey) error {
 
 func addEpochFlag(c *cobra.Command, epoch *uint64, what string) {
 	c.Flags().Uint64Var(epoch, "epoch", 0, what)
+}
+
+// checkMemberName refuses names that can't be part of a file name.
+func checkMemberName(name string) error {
+	if checkHolderName(name) != nil {
+		return failf(ExitUsage, "names become names of files: letters, digits, dots and dashes do", "%q can't be a member's name", name)
+	}
+	return nil
 }

@@ -36,6 +36,9 @@ func (f *scopeFlags) options(c *cobra.Command, gk groupsig.GroupKey) (o groupsig
 	case has:
 		o.Scope = []byte(f.scope)
 	}
+	if f.context != "" && (gk.Scheme().Required()|gk.Scheme().Optional())&(groupsig.Scope|groupsig.Convert) != 0 {
+		return o, usagef(c, "--context: %s has no contexts: put it into the file", gk.Scheme().Name())
+	}
 	o.Context = nonEmpty([]byte(f.context))
 	return o, nil
 }

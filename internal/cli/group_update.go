@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -143,6 +144,9 @@ func (e *env) groupUpdateOpener(c *cobra.Command, f groupUpdateFlags, path, file
 		}
 		var r groupsig.Record
 		if err = r.UnmarshalBinary(p[0]); err == nil {
+			if old := op.register.Member(r.Member); old != nil && bytes.Equal(old.Point, r.Point) && key.Equal(old.Key) {
+				return failf(ExitRefused, "", "%s: %s is recorded already", inputName(file), oneLine(r.Member))
+			}
 			err = op.key.Record(op.gk, op.register, &r, key)
 		}
 		if err != nil {

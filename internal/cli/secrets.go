@@ -169,7 +169,7 @@ func parseSecret[T keyfile.Object](o *opener, path string, data []byte, open fun
 		return pass, err
 	}))
 	if secret, err = open(bytes.NewReader(data), ids...); err != nil {
-		return secret, nil, o.openError(path, err)
+		return secret, nil, wantedHint(secret, o.openError(path, err))
 	}
 	file.recipients = nonNil(passRecipient)
 	for _, t := range tracked {

@@ -68,7 +68,7 @@ func readObject[T keyfile.Object](ctx context.Context, e *env, file string) (v T
 	}
 	v, err = keyfile.ParseAs[T](data)
 	if err != nil {
-		return v, fileError(file, err)
+		return v, wantedHint(v, fileError(file, err))
 	}
 	return v, nil
 }

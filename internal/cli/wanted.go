@@ -1,0 +1,49 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+
+	"github.com/undersign/undersign/keyfile"
+)
+
+// wantedHints say which file is meant where another was given, by what is wanted.
+var wantedHints = map[string]string{
+	"GROUP KEY":             "give the group key, such as group.pub",
+	"GROUP DRAFT":           "give the draft that \"undersign group draft\" has written",
+	"GROUP ISSUER":          "give the issuer's file, such as issuer.age",
+	"GROUP OPENER":          "give the opener's file, such as opener.age",
+	"GROUP CONVERTER":       "give the converter's file, such as converter.age",
+	"GROUP MEMBER":          "give the member's file, NAME.member, that \"undersign group join --pending\" has written",
+	"GROUP PENDING MEMBER":  "give the file NAME.pending that \"undersign group join\" has written",
+	"GROUP CHALLENGE":       "give the file NAME.challenge that \"undersign group invite\" has written",
+	"GROUP APPLICATION":     "give the file NAME.application that \"undersign group join\" has written",
+	"GROUP CREDENTIAL":      "give the file NAME.credential that \"undersign group issue\" or \"revoke\" has written",
+	"GROUP RECORD":          "give the file NAME.record that \"undersign group issue\" has written",
+	"GROUP SIGNATURE":       "give the file that \"undersign group sign\" has written",
+	"GROUP OPENING":         "give the file that \"undersign group open\" has written",
+	"GROUP LINK":            "give the file that \"undersign group link\" has written",
+	"GROUP CLAIM":           "give the file that \"undersign group claim\" has written",
+	"GROUP REVOCATION LIST": "give the list that \"undersign group revoke\" has written",
+	"GROUP BLINDING KEY":    "give the key that was written beside the query",
+	"GROUP QUERY":           "give the query that \"undersign group convert --group\" has written",
+	"GROUP ANSWER":          "give the answer that \"undersign group convert --converter\" has written",
+}
+
+// wantedHint adds to the error of a file that isn't one of v's type which one is meant,
+// if that is known and nothing better was said.
+func wantedHint(v keyfile.Object, err error) error {
+	hint := wantedHints[keyfile.Type(v)]
+	if hint == "" {
+		return err
+	}
+	_, wrongType := errors.AsType[*keyfile.TypeError](err)
+	_, malformed := errors.AsType[*keyfile.SyntaxError](err)
+	switch plain := errors.Is(err, keyfile.ErrNotEncrypted); {
+	case plain, (wrongType || malformed) && hintOf(err) == "":
+		return withHint(err, "%s", hint)
+	}
+	return err
+}
