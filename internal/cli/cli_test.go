@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 //
 // those of fixture_test.go: dealt, agekey, foreign and tamper; and those of
 // sm2_test.go: samelines; and those of group_test.go: edkey, groupid, joined,
-// misnamed and samelinked; and qr_test.go's pngsize.
+// misnamed and samelinked; qr_test.go's pngsize; and those of aggregate_test.go:
+// for, graft, join, offset, rogue and sealed.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -71,6 +72,13 @@ func TestScripts(t *testing.T) {
 			"misnamed":   cmdMisnamed,
 			"samelinked": cmdSameLinked,
 			"pngsize":    cmdPNGSize,
+
+			"for":    cmdFor,
+			"graft":  cmdGraft,
+			"join":   cmdJoin,
+			"offset": cmdOffset,
+			"rogue":  cmdRogue,
+			"sealed": cmdSealed,
 		},
 	})
 }

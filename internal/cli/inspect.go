@@ -17,6 +17,7 @@ import (
 	"filippo.io/age/armor"
 	"github.com/spf13/cobra"
 
+	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/keyfile"
 	"github.com/undersign/undersign/thresholdrsa"
 )
@@ -228,6 +229,16 @@ func inspectObject(v keyfile.Object) *inspection {
 		in.addKey(v.PublicKey())
 		in.add("acknowledged_by", v.Acks())
 		in.add("note", "not checked here")
+	case *keyfile.BLSSecretKey:
+		in.Fingerprint = ""
+		in.addBLS(v.Scheme, v.PublicKey())
+		v.Wipe()
+	case *keyfile.BLSPublicKey:
+		in.addBLS(v.Scheme, v.Key)
+	case *keyfile.BLSProof:
+		in.addBLS(v.Scheme, v.Key)
+		in.add("proof", v.Proof.Bytes())
+		in.add("note", "not checked here")
 	case groupFile:
 		f := v.File()
 		in.add("scheme", f.Scheme)
@@ -239,6 +250,13 @@ func inspectObject(v keyfile.Object) *inspection {
 		}
 	}
 	return in
+}
+
+func (in *inspection) addBLS(s bls.Scheme, k *bls.PublicKey) {
+	in.add("scheme", blsName(s))
+	in.add("min_sig", isMinSig(s))
+	in.add("ciphersuite", s.Ciphersuite())
+	in.add("public_key", k.Bytes())
 }
 
 // addKey adds what identifies a key.

@@ -20,6 +20,7 @@ flag values: they are read from files, from a file descriptor, or from a prompt.
 		newDemoCmd(e),
 		newVerifyCmd(e),
 		newInspectCmd(e),
+		newAggregateCmd(e),
 		newGroupsigCmd(e),
 		newSM2Cmd(e),
 		newThresholdCmd(e),

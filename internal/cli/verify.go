@@ -34,14 +34,15 @@ func newVerifyCmd(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify FILE --sig FILE --key FILE",
 		Short: "Check the signature of a file, or of certificates",
-		Long: `Check the RSA signature of a file, however it was made; or the signatures of SM2
-certificates.
+		Long: `Check the RSA signature of a file, however it was made, or its BLS signature; or
+the signatures of SM2 certificates.
 
 The signature is raw, in base64, or a JWS in compact form whose payload is FILE
 (it may be detached). The key is a threshold public key, an RSA public key in
 PEM, or an X.509 certificate, of which only the key counts.
 
-Padding, hash and salt are found out unless they are given.
+Padding, hash and salt are found out unless they are given. A BLS signature, raw
+or in hexadecimal, has none of them; its key is a file of "aggregate keygen".
 
 ` + chainHelp,
 		Example: `  undersign verify contract.pdf --sig contract.pdf.sig --key key/threshold.pub
@@ -78,7 +79,7 @@ Padding, hash and salt are found out unless they are given.
 	for _, name := range []string{"sig", "padding", "hash", "salt"} {
 		c.MarkFlagsMutuallyExclusive(name, "chain")
 	}
-	describe(c, "valid, format, padding, hash, salt in bytes, bits, key (fingerprint, or SHA-256 of the public key); with --chain: certificates, duplicates, valid, invalid, no_issuer, not_sm2, malformed, out_of_date, issuer_keys, list [status, file, subject, issuer, id, reason] (of what isn't valid by the default ID)", ExitInvalid)
+	describe(c, "valid, format, padding, hash, salt in bytes, bits, key (fingerprint, or SHA-256 of the public key); of BLS: valid, scheme, min_sig, key, reason; with --chain: certificates, duplicates, valid, invalid, no_issuer, not_sm2, malformed, out_of_date, issuer_keys, list [status, file, subject, issuer, id, reason] (of what isn't valid by the default ID)", ExitInvalid)
 	describeExit(c, ExitInvalid, "the signature is invalid; with --chain: some are bad or can't be verified")
 	return c
 }
@@ -99,7 +100,14 @@ func (e *env) verify(c *cobra.Command, f verifyFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	pub, name, err := e.readRSAKey(ctx, f.key)
+	keyData, err := e.readInput(ctx, f.key, maxObject)
+	if err != nil {
+		return err
+	}
+	if isBLSFile(keyData) {
+		return e.verifyBLSFile(c, f, file, keyData)
+	}
+	pub, name, err := parseRSAKey(f.key, keyData)
 	if err != nil {
 		return err
 	}
@@ -304,6 +312,11 @@ func (e *env) readRSAKey(ctx context.Context, file string) (pub *rsa.PublicKey, 
 	if err != nil {
 		return nil, "", err
 	}
+	return parseRSAKey(file, data)
+}
+
+// parseRSAKey does that with the content of the file.
+func parseRSAKey(file string, data []byte) (pub *rsa.PublicKey, name string, err error) {
 	var key any
 	block, _ := pem.Decode(data)
 	switch {
