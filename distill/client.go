@@ -181,8 +181,9 @@ func (c *Client) SetKeys(keys ClientKeys) error {
 	return nil
 }
 
-// Submit has a payload executed, at the latest so many heights from now on: 0 stands for
-// half of what the network allows. It returns the nonce, by which [Settled] will name the
+// Submit has a payload executed, at the latest so many heights from now on: at least twice
+// and at most as many as the network lets a batch be valid for and be ahead, and 0 stands
+// for half of the latter. It returns the nonce, by which [Settled] will name the
 // message. If it fails nothing was sent, and nothing will be, unless the journal failed.
 func (c *Client) Submit(now int64, payload []byte, heights uint64) (nonce uint64, out []ClientAction, err error) {
 	p := &c.cfg.Network.verifier.params
@@ -198,7 +199,7 @@ func (c *Client) Submit(now int64, payload []byte, heights uint64) (nonce uint64
 		return 0, nil, reject(RuleNoHead)
 	case uint64(len(payload)) > p.MaxPayload:
 		return 0, nil, reject(RulePayloadSize)
-	case heights > p.MaxAhead+p.ValidFor || c.head+heights < c.head:
+	case heights < 2*p.ValidFor || heights > p.MaxAhead || c.head+heights < c.head:
 		return 0, nil, reject(RuleLifetime)
 	case c.next == 0:
 		return 0, nil, reject(RuleNonces)

@@ -1,0 +1,165 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package distill
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A BatchReceipt is what validators say about a batch: the results of all leaves, in their
+// order, of which the signed receipt has the root.
+type BatchReceipt struct {
+	Seq uint64
+	SignedRcpt
+	Results []Result
+}
+
+// delivered is the results of a batch, kept for clients that ask.
+type delivered struct {
+	seq     uint64
+	rcpt    SignedRcpt
+	results []Result
+	tree    *Tree
+	expires uint64 // height after which nobody has a right to ask
+}
+
+func (d *delivered) receipt(at int) Receipt {
+	return Receipt{SignedRcpt: d.rcpt, Result: d.results[at], Index: uint64(at), Siblings: d.tree.Proof(at)}
+}
+
+// size is what the results take in memory, roughly.
+func (d *delivered) size() int { return 1024 + (LeafSize+64)*len(d.results) }
+
+// HandedOff notes that the validators have a batch, so that it isn't published again.
+func (a *Aggregator) HandedOff(now int64, seq uint64) error {
+	r := a.round(seq)
+	if a.ledger.err != nil || r == nil || r.state != roundFinal {
+		return a.ledger.err
+	}
+	if err := a.commit(a.handoffRecord(seq)); err != nil {
+		return err
+	}
+	r.state = roundHandedOff
+	return nil
+}
+
+// HandleBatchReceipt verifies the receipt for a batch. The batch is done then: its clients
+// get their receipts, and messages that weren't executed for a reason that may pass go
+// into another batch.
+func (a *Aggregator) HandleBatchReceipt(now int64, br *BatchReceipt) (out []AggregatorAction, err error) {
+	if a.ledger.err != nil {
+		return nil, a.ledger.err
+	}
+	r := a.round(br.Seq)
+	switch {
+	case r == nil || r.state == roundCollecting:
+		return nil, reject(RuleNoBatch)
+	case br.Rcpt.BatchDigest != r.digest || br.Rcpt.N != uint64(len(r.members)) || len(br.Results) != len(r.members):
+		return nil, reject(RuleResults)
+	}
+	d := &delivered{seq: r.seq, rcpt: br.SignedRcpt, results: slices.Clone(br.Results)}
+	leaves := make([][32]byte, len(r.members))
+	for i, e := range r.members {
+		res := &d.results[i]
+		block := res.Block()
+		if _, err := ParseResult(block[:]); err != nil || res.ID != e.id || res.Nonce != e.nonce || res.PayloadHash != e.hash {
+			return nil, rejectAt(RuleResults, i)
+		}
+		leaves[i] = res.Hash()
+		d.expires = max(d.expires, e.notAfter+a.params.KeepResults)
+	}
+	d.tree = NewTree(leaves)
+	if d.tree.Root() != br.Rcpt.ResultRoot {
+		return nil, reject(RuleResults)
+	}
+	if err := a.cfg.Network.VerifyRcpt(&d.rcpt); err != nil {
+		return nil, err
+	}
+
+	writes := []Record{a.receiptsRecord(d), {Key: a.batchKey(r.seq)}, {Key: a.handoffKey(r.seq)}}
+	for i, e := range r.members {
+		if !again(d.results[i].Code) {
+			writes = append(writes, Record{Key: a.poolKey(e.id, e.nonce)})
+		}
+	}
+	writes = append(writes, a.keep(d)...)
+	if err := a.commit(writes...); err != nil {
+		return nil, err
+	}
+	a.stats.Delivered++
+	a.stats.Receipts += uint64(len(d.results))
+	a.end(r)
+	s := SendReceipts{delivered: d, at: make([]uint32, len(d.results))}
+	for i, e := range r.members {
+		c := a.clients[e.id]
+		a.land(e)
+		if !again(d.results[i].Code) {
+			a.remove(e)
+		}
+		c.learn(&d.results[i])
+		s.at[i] = uint32(i)
+	}
+	for _, e := range r.members {
+		a.enqueue(now, a.clients[e.id], false)
+	}
+	return a.advance(now, append(out, s))
+}
+
+// again reports whether a message with that result goes into another batch. With
+// [ResultKey] it can't: the client has to sign it with its new keys.
+func again(code ResultCode) bool { return code == ResultGap || code == ResultAbsent }
+
+// learn notes what a result says about a client's nonces.
+func (c *clientState) learn(r *Result) {
+	if r.Code.Executed() || r.Code == ResultDup || r.Code == ResultTaken {
+		c.execute(r.Nonce)
+	}
+}
+
+// keep adds results to those that are kept, and returns the records of those that have to
+// make room.
+func (a *Aggregator) keep(d *delivered) (deletions []Record) {
+	a.delivered = append(a.delivered, d)
+	a.receiptsBytes += d.size()
+	for a.receiptsBytes > a.limits.ReceiptBytes && len(a.delivered) > 1 {
+		deletions = append(deletions, a.forget(0))
+		a.stats.Forgotten++
+	}
+	return deletions
+}
+
+func (a *Aggregator) forget(i int) Record {
+	d := a.delivered[i]
+	a.receiptsBytes -= d.size()
+	a.delivered = slices.Delete(a.delivered, i, i+1)
+	return Record{Key: a.receiptsKey(d.seq)}
+}
+
+// forgetReceipts drops results that have expired, in the journal with the next commit.
+func (a *Aggregator) forgetReceipts() {
+	for len(a.delivered) > 0 && a.delivered[0].expires < a.head {
+		a.trash = append(a.trash, a.forget(0))
+	}
+}
+
+// Lookup returns the receipt for a client's nonce, if there is one here: the one that
+// settles the message, or else the newest. Whoever gets none asks validators.
+func (a *Aggregator) Lookup(id, nonce uint64) (SendReceipts, bool) {
+	var found SendReceipts
+	for _, d := range slices.Backward(a.delivered) {
+		at, ok := slices.BinarySearchFunc(d.results, id, func(r Result, id uint64) int { return cmp.Compare(r.ID, id) })
+		if !ok || d.results[at].Nonce != nonce {
+			continue
+		}
+		s := SendReceipts{d, []uint32{uint32(at)}}
+		if d.results[at].Code.Final() {
+			return s, true
+		}
+		if found.delivered == nil {
+			found = s
+		}
+	}
+	return found, found.delivered != nil
+}
