@@ -315,6 +315,28 @@ func TestRevocation(t *testing.T) {
 	if err := f.register.Revoke("bob"); err != nil {
 		t.Fatal(err)
 	}
+	early := func(what string) {
+		t.Helper()
+		if _, err := f.issue(f.newJoin("bob").Request()); !errors.As(err, new(*RejoinError)) {
+			t.Errorf("%s: %v, want that it is too early", what, err)
+		}
+	}
+	early("at once")
+	if n, err := f.g.MarkListed(f.register, empty, now); err != nil || n != 0 {
+		t.Errorf("an empty list marks %d, %v", n, err)
+	}
+	early("not listed")
+	for name, bad := range map[string]*RevocationList{"none": nil, "another group's": mustList(other(), 5), "nobody's": new(RevocationList)} {
+		if _, err := f.g.MarkListed(f.register, bad, now); err == nil {
+			t.Errorf("list: %s: marks", name)
+		}
+	}
+	if _, err := f.g.MarkListed(f.register, l, now+101); err == nil {
+		t.Error("an expired list marks")
+	}
+	if n, err := f.g.MarkListed(f.register, l, now); err != nil || n != 1 {
+		t.Fatalf("marked %d, %v", n, err)
+	}
 	f.join("bob")
 	if err := f.g.Verify([]byte("m"), f.sign("bob", "m"), at(l, now, 2)); err != nil {
 		t.Errorf("member who joined anew: %v", err)

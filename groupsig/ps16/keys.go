@@ -21,7 +21,6 @@ const (
 	version = 1
 	suite   = 1 // BLS12-381, SHA-256, SHAKE256, Ed25519, AES-256-GCM
 
-	issuerPublicSize = 2 + 2*bls12381.G2Size
 )
 
 // Domain separation tags.
