@@ -102,8 +102,9 @@ const (
 )
 
 // Signed reports whether r is broken by a batch that its aggregator has signed, which
-// is thereby evidence against it.
-func (r Rule) Signed() bool { return r >= RuleTruncated && r <= RuleAggregate }
+// is thereby evidence against it. That it was verified at another version than it names
+// is not.
+func (r Rule) Signed() bool { return r >= RuleTruncated && r <= RuleAggregate && r != RuleVersion }
 
 // String returns what is wrong.
 func (r Rule) String() string {

@@ -134,6 +134,7 @@ func (t *tick) batches(at int, entries []Entry) error {
 	type candidate struct {
 		header   Header
 		digest   [32]byte
+		opened   bool // it is an aggregator's
 		verified *Verified
 		err      error
 	}
@@ -146,6 +147,7 @@ func (t *tick) batches(at int, entries []Entry) error {
 		if c.header, c.digest, c.err = t.verifier.Open(e.Data); c.err != nil {
 			continue
 		}
+		c.opened = true
 		if rule := t.position(t.height, &c.header); rule != 0 {
 			c.err = reject(rule)
 			continue
@@ -164,12 +166,15 @@ func (t *tick) batches(at int, entries []Entry) error {
 	for i := range found {
 		c, o := &found[i], &t.outcomes[at+i]
 		o.Err = c.err
-		if c.verified == nil && !RuleOf(c.err).Signed() {
+		if !c.opened {
 			continue
 		}
 		// Batches before this one may have changed its position.
 		if rule := t.position(t.height, &c.header); rule != 0 {
 			o.Err = reject(rule)
+			continue
+		}
+		if c.verified == nil && !RuleOf(c.err).Signed() {
 			continue
 		}
 		a := t.aggregator(c.header.AggID)
