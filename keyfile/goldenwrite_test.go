@@ -161,6 +161,7 @@ func (w goldenWriter) group() {
 	w.public("group-link", &GroupLink{f})
 	w.public("group-claim", &GroupClaim{f})
 	w.public("group-draft", &GroupDraft{f})
+	w.public("group-announcement", &GroupAnnouncement{f})
 }
 
 // bls writes keys of one secret for two schemes, and a proof.

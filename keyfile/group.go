@@ -81,25 +81,26 @@ func (g *GroupFile) Wipe() {
 // The files of group signatures. The comments say what their parts are. Until there
 // is a group key, those of its roles hold the role's key alone.
 type (
-	GroupKey         struct{ GroupFile } // the group key
-	GroupIssuer      struct{ GroupFile } // group key, issuer key, sessions, register; the number is the epoch
-	GroupOpener      struct{ GroupFile } // group key, opener key, register; the number is of the last revocation list
-	GroupConverter   struct{ GroupFile } // group key, converter key
-	GroupMember      struct{ GroupFile } // group key, member key
-	GroupPending     struct{ GroupFile } // group key, what the member keeps until it has the credential
-	GroupChallenge   struct{ GroupFile } // the issuer's challenge
-	GroupApplication struct{ GroupFile } // the member's name and answer
-	GroupCredential  struct{ GroupFile } // the credential; the number is the epoch
-	GroupRecord      struct{ GroupFile } // the registration, for the opener
-	GroupSignature   struct{ GroupFile } // scope, context, signature
-	GroupOpening     struct{ GroupFile } // the opening
-	GroupRevocation  struct{ GroupFile } // the list of revoked members
-	GroupBlinding    struct{ GroupFile } // group key, blinding key
-	GroupQuery       struct{ GroupFile } // the blinding key's public key, blinded pseudonyms
-	GroupAnswer      struct{ GroupFile } // converted pseudonyms
-	GroupLink        struct{ GroupFile } // the proof that signatures are of one member
-	GroupClaim       struct{ GroupFile } // the proof that a member made a signature
-	GroupDraft       struct{ GroupFile } // a group to be; the number says who has enrolled and agreed
+	GroupKey          struct{ GroupFile } // the group key
+	GroupIssuer       struct{ GroupFile } // group key, issuer key, sessions, register, last announcement, last revocation list; the number is the epoch
+	GroupOpener       struct{ GroupFile } // group key, opener key, register, last revocation list
+	GroupConverter    struct{ GroupFile } // group key, converter key
+	GroupMember       struct{ GroupFile } // group key, member key
+	GroupPending      struct{ GroupFile } // group key, what the member keeps until it has the credential
+	GroupChallenge    struct{ GroupFile } // the issuer's challenge
+	GroupApplication  struct{ GroupFile } // the member's name and answer
+	GroupCredential   struct{ GroupFile } // the credential; the number is the epoch
+	GroupRecord       struct{ GroupFile } // the registration, for the opener
+	GroupSignature    struct{ GroupFile } // scope, context, signature
+	GroupOpening      struct{ GroupFile } // the opening
+	GroupRevocation   struct{ GroupFile } // the list of revoked members; the number is its own
+	GroupBlinding     struct{ GroupFile } // group key, blinding key
+	GroupQuery        struct{ GroupFile } // the blinding key's public key, blinded pseudonyms
+	GroupAnswer       struct{ GroupFile } // converted pseudonyms
+	GroupLink         struct{ GroupFile } // the proof that signatures are of one member
+	GroupClaim        struct{ GroupFile } // the proof that a member made a signature
+	GroupAnnouncement struct{ GroupFile } // the announcement of epochs; the number is its own
+	GroupDraft        struct{ GroupFile } // a group to be; the number says who has enrolled and agreed
 )
 
 // File returns what all files of groups hold.

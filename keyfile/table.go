@@ -38,6 +38,7 @@ var kinds = []kind{
 	entry[GroupLink]("GROUP LINK", false),
 	entry[GroupClaim]("GROUP CLAIM", false),
 	entry[GroupDraft]("GROUP DRAFT", false),
+	entry[GroupAnnouncement]("GROUP ANNOUNCEMENT", false),
 	entry[BLSSecretKey]("BLS SECRET KEY", true),
 	entry[BLSPublicKey]("BLS PUBLIC KEY", false),
 	entry[BLSProof]("BLS PROOF", false),
