@@ -6,8 +6,6 @@ package zip215
 import (
 	"crypto/rand"
 
-	"filippo.io/edwards25519"
-
 	"github.com/undersign/undersign/internal/batch"
 )
 
@@ -16,19 +14,6 @@ import (
 // time.
 type Batch struct {
 	items []item
-}
-
-// An item is the equation 8(sB - kA - R) = 0.
-type item struct {
-	s, k edwards25519.Scalar
-	a, r affine
-	bad  bool // not an equation
-}
-
-// holds reports whether the equation holds, without weights.
-func (it *item) holds() bool {
-	a, r := it.a.extended(), it.r.extended()
-	return holds(&it.s, &it.k, &a, &r)
 }
 
 // NewBatch returns an empty batch with room for n signatures.
@@ -43,18 +28,6 @@ func (b *Batch) Add(key *Key, msg, sig []byte) {
 	b.items = append(b.items, item{})
 	it := &b.items[len(b.items)-1]
 	it.bad = key == nil || !it.set(key, msg, sig)
-}
-
-func (it *item) set(key *Key, msg, sig []byte) bool {
-	r, ok := parse(&it.s, sig)
-	if !ok {
-		return false
-	}
-	it.r.set(&r.x, &r.y)
-	key.coordinates(&r)
-	it.a.set(&r.x, &r.y)
-	challenge(&it.k, sig, key, msg)
-	return true
 }
 
 // Verify returns the indices of bad signatures, in ascending order. All others are good.
@@ -99,7 +72,7 @@ func (b *Batch) search(list []int) []int {
 	rand.Read(weights)
 	sum := func(lo, hi int) *extended {
 		p := new(extended)
-		p.sumTerms(b.terms(list[lo:hi], weights[16*lo:]))
+		p.sum(b.terms(list[lo:hi], weights[16*lo:]))
 		return p
 	}
 	return batch.Locate(batch.Problem[*extended]{
@@ -108,7 +81,7 @@ func (b *Batch) search(list []int) []int {
 		Sub: func(total, part *extended) *extended {
 			minus := *part
 			minus.negate()
-			minus.addExtended(total)
+			minus.addExtended(total, new(scratch))
 			return &minus
 		},
 		IsZero:  (*extended).isSmall,
@@ -120,17 +93,18 @@ func (b *Batch) search(list []int) []int {
 // terms returns the terms of the weighted sum of some equations.
 func (b *Batch) terms(list []int, weights []byte) []term {
 	terms := make([]term, 2*len(list)+1)
-	var sum, z, zk edwards25519.Scalar
-	var buf [32]byte
+	base := &terms[2*len(list)]
+	base.point = generator
 	for i, at := range list {
 		it := &b.items[at]
-		copy(buf[:16], weights[16*i:])
-		z.SetCanonicalBytes(buf[:]) // less than 2^128
-		sum.MultiplyAdd(&z, &it.s, &sum)
-		zk.Multiply(&z, &it.k)
-		terms[2*i] = term{buf, &it.r}
-		terms[2*i+1] = term{[32]byte(zk.Bytes()), &it.a}
+		r, a := &terms[2*i], &terms[2*i+1]
+		r.point, a.point = &it.r, &it.a
+		var z [32]byte
+		copy(z[:16], weights[16*i:])
+		r.scalar.SetCanonicalBytes(z[:]) // less than 2^128
+		a.scalar.Multiply(&r.scalar, &it.k)
+		base.scalar.MultiplyAdd(&r.scalar, &it.s, &base.scalar)
 	}
-	terms[2*len(list)] = term{[32]byte(sum.Negate(&sum).Bytes()), base}
+	base.scalar.Negate(&base.scalar)
 	return terms
 }

@@ -30,8 +30,8 @@ var (
 	half = new(field.Element).Invert(two)
 )
 
-// base is the generator B.
-var base = func() *affine {
+// generator is B.
+var generator = func() *affine {
 	x, y, _, _ := edwards25519.NewGeneratorPoint().ExtendedCoordinates() // its Z is 1
 	a := new(affine)
 	a.set(x, y)
@@ -65,6 +65,22 @@ func (p *extended) isSmall() bool {
 	return q.isIdentity()
 }
 
+// setPoint sets p to q.
+func (p *extended) setPoint(q *edwards25519.Point) {
+	x, y, z, t := q.ExtendedCoordinates()
+	*p = extended{*x, *y, *z, *t}
+}
+
+// libraryPoint returns a, which must be on the curve.
+func (a *affine) libraryPoint() *edwards25519.Point {
+	p := a.extended()
+	q, err := new(edwards25519.Point).SetExtendedCoordinates(&p.x, &p.y, &p.z, &p.t)
+	if err != nil {
+		panic("zip215: a point that isn't on the curve")
+	}
+	return q
+}
+
 // extended returns a as an extended point.
 func (a *affine) extended() (p extended) {
 	p.x.Subtract(&a.plus, &a.minus) // 2x
@@ -82,58 +98,60 @@ func (a *affine) set(x, y *field.Element) {
 	a.t2d.Multiply(&a.t2d, d2)
 }
 
+// A scratch is room for what additions compute on the way.
+type scratch struct{ a, b, c, d, e, f, g, h field.Element }
+
 // add sets p to p + q.
-func (p *extended) add(q *affine) {
-	var a, b, c, d field.Element
-	a.Subtract(&p.y, &p.x)
-	b.Add(&p.y, &p.x)
-	a.Multiply(&a, &q.minus)
-	b.Multiply(&b, &q.plus)
-	c.Multiply(&p.t, &q.t2d)
-	d.Add(&p.z, &p.z)
-	p.finish(&a, &b, &c, &d)
+func (p *extended) add(q *affine, s *scratch) {
+	s.a.Subtract(&p.y, &p.x)
+	s.b.Add(&p.y, &p.x)
+	s.a.Multiply(&s.a, &q.minus)
+	s.b.Multiply(&s.b, &q.plus)
+	s.c.Multiply(&p.t, &q.t2d)
+	s.d.Add(&p.z, &p.z)
+	s.f.Subtract(&s.d, &s.c)
+	s.g.Add(&s.d, &s.c)
+	p.finish(s)
 }
 
-// sub sets p to p - q.
-func (p *extended) sub(q *affine) {
-	var a, b, c, d field.Element
-	a.Subtract(&p.y, &p.x)
-	b.Add(&p.y, &p.x)
-	a.Multiply(&a, &q.plus)
-	b.Multiply(&b, &q.minus)
-	c.Multiply(&p.t, &q.t2d)
-	c.Negate(&c)
-	d.Add(&p.z, &p.z)
-	p.finish(&a, &b, &c, &d)
+// sub sets p to p - q. The point -q has plus and minus exchanged, and -t2d.
+func (p *extended) sub(q *affine, s *scratch) {
+	s.a.Subtract(&p.y, &p.x)
+	s.b.Add(&p.y, &p.x)
+	s.a.Multiply(&s.a, &q.plus)
+	s.b.Multiply(&s.b, &q.minus)
+	s.c.Multiply(&p.t, &q.t2d)
+	s.d.Add(&p.z, &p.z)
+	s.f.Add(&s.d, &s.c)
+	s.g.Subtract(&s.d, &s.c)
+	p.finish(s)
 }
 
 // addExtended sets p to p + q.
-func (p *extended) addExtended(q *extended) {
-	var a, b, c, d, t field.Element
-	a.Subtract(&p.y, &p.x)
-	t.Subtract(&q.y, &q.x)
-	a.Multiply(&a, &t)
-	b.Add(&p.y, &p.x)
-	t.Add(&q.y, &q.x)
-	b.Multiply(&b, &t)
-	c.Multiply(&p.t, &q.t)
-	c.Multiply(&c, d2)
-	d.Multiply(&p.z, &q.z)
-	d.Add(&d, &d)
-	p.finish(&a, &b, &c, &d)
+func (p *extended) addExtended(q *extended, s *scratch) {
+	s.a.Subtract(&p.y, &p.x)
+	s.e.Subtract(&q.y, &q.x)
+	s.a.Multiply(&s.a, &s.e)
+	s.b.Add(&p.y, &p.x)
+	s.e.Add(&q.y, &q.x)
+	s.b.Multiply(&s.b, &s.e)
+	s.c.Multiply(&p.t, &q.t)
+	s.c.Multiply(&s.c, d2)
+	s.d.Multiply(&p.z, &q.z)
+	s.d.Add(&s.d, &s.d)
+	s.f.Subtract(&s.d, &s.c)
+	s.g.Add(&s.d, &s.c)
+	p.finish(s)
 }
 
 // finish is the common end of additions.
-func (p *extended) finish(a, b, c, d *field.Element) {
-	var e, f, g, h field.Element
-	e.Subtract(b, a)
-	f.Subtract(d, c)
-	g.Add(d, c)
-	h.Add(b, a)
-	p.x.Multiply(&e, &f)
-	p.y.Multiply(&g, &h)
-	p.t.Multiply(&e, &h)
-	p.z.Multiply(&f, &g)
+func (p *extended) finish(s *scratch) {
+	s.e.Subtract(&s.b, &s.a)
+	s.h.Add(&s.b, &s.a)
+	p.x.Multiply(&s.e, &s.f)
+	p.y.Multiply(&s.g, &s.h)
+	p.t.Multiply(&s.e, &s.h)
+	p.z.Multiply(&s.f, &s.g)
 }
 
 // double sets p to 2p.

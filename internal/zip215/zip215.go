@@ -16,7 +16,6 @@ package zip215
 
 import (
 	"bytes"
-	"crypto/sha512"
 	"errors"
 	"fmt"
 
@@ -58,14 +57,6 @@ func NewKey(b []byte) (*Key, error) {
 // Bytes returns the encoding that the key was read from.
 func (k *Key) Bytes() [KeySize]byte { return k.enc }
 
-// coordinates sets p to the key.
-func (k *Key) coordinates(p *extended) {
-	p.x.SetBytes(k.x[:])
-	p.y.SetBytes(k.enc[:])
-	p.z.One()
-	p.t.Multiply(&p.x, &p.y)
-}
-
 // CheckRegistration returns an error unless b is the canonical encoding of a point that
 // isn't of small order. Anybody can sign for a key of small order.
 func CheckRegistration(b []byte) error {
@@ -87,58 +78,9 @@ func CheckRegistration(b []byte) error {
 
 // Verify verifies a signature.
 func (k *Key) Verify(msg, sig []byte) error {
-	var s, c edwards25519.Scalar
-	r, ok := parse(&s, sig)
-	if !ok {
-		return ErrSignature
-	}
-	challenge(&c, sig, k, msg)
-	var a extended
-	k.coordinates(&a)
-	if !holds(&s, &c, &a, &r) {
+	var it item
+	if !it.set(k, msg, sig) || !it.holds() {
 		return ErrSignature
 	}
 	return nil
-}
-
-// parse sets s to the second half of a signature, and returns the first.
-func parse(s *edwards25519.Scalar, sig []byte) (r extended, ok bool) {
-	if len(sig) != SignatureSize {
-		return r, false
-	}
-	if _, err := s.SetCanonicalBytes(sig[32:]); err != nil {
-		return r, false
-	}
-	var p edwards25519.Point
-	if _, err := p.SetBytes(sig[:32]); err != nil {
-		return r, false
-	}
-	x, y, z, t := p.ExtendedCoordinates()
-	return extended{*x, *y, *z, *t}, true
-}
-
-// challenge sets c to SHA-512(R, A, m).
-func challenge(c *edwards25519.Scalar, sig []byte, key *Key, msg []byte) {
-	h := sha512.New()
-	h.Write(sig[:32])
-	h.Write(key.enc[:])
-	h.Write(msg)
-	var sum [sha512.Size]byte
-	c.SetUniformBytes(h.Sum(sum[:0]))
-}
-
-// holds reports whether 8(sB - cA - R) = 0.
-func holds(s, c *edwards25519.Scalar, a, r *extended) bool {
-	var minusA, p edwards25519.Point
-	if _, err := minusA.SetExtendedCoordinates(&a.x, &a.y, &a.z, &a.t); err != nil {
-		return false
-	}
-	minusA.Negate(&minusA)
-	p.VarTimeDoubleScalarBaseMult(c, &minusA, s)
-	x, y, z, t := p.ExtendedCoordinates()
-	sum := extended{*x, *y, *z, *t}
-	minusR := *r
-	minusR.negate()
-	sum.addExtended(&minusR)
-	return sum.isSmall()
 }

@@ -338,15 +338,17 @@ func TestSum(t *testing.T) {
 			z.Invert(z)
 			x.Multiply(x, z)
 			y.Multiply(y, z)
-			terms[i] = term{[32]byte(s.Bytes()), new(affine)}
+			terms[i] = term{*s, new(affine)}
 			terms[i].point.set(x, y)
 			want.Add(want, new(edwards25519.Point).ScalarMultSlow(s, p))
 		}
-		var sum extended
-		sum.sumTerms(terms)
-		got, err := new(edwards25519.Point).SetExtendedCoordinates(&sum.x, &sum.y, &sum.z, &sum.t)
-		if err != nil || got.Equal(want) != 1 {
-			t.Errorf("%d terms: another sum (%v)", n, err)
+		for i, sum := range []func(*extended, []term){(*extended).sum, (*extended).straus, (*extended).pippenger} {
+			var s extended
+			sum(&s, terms)
+			got, err := new(edwards25519.Point).SetExtendedCoordinates(&s.x, &s.y, &s.z, &s.t)
+			if err != nil || got.Equal(want) != 1 {
+				t.Errorf("%d terms, way %d: another sum (%v)", n, i, err)
+			}
 		}
 	}
 }
@@ -409,6 +411,32 @@ func BenchmarkVerify(b *testing.B) {
 	for b.Loop() {
 		if k.Verify(s.msg, s.sig) != nil {
 			b.Fatal("bad")
+		}
+	}
+}
+
+func BenchmarkSum(b *testing.B) {
+	for _, n := range []int{2, 8, 32, 64, 100, 150, 200, 300, 500, 1000} {
+		list := newList(b, n)
+		batch := batchOf(list)
+		weights := make([]byte, 16*n)
+		for i := range weights {
+			weights[i] = byte(i * 7)
+		}
+		terms := batch.terms(slices.Collect(func(yield func(int) bool) {
+			for i := range n {
+				if !yield(i) {
+					return
+				}
+			}
+		}), weights)
+		for i, sum := range []func(*extended, []term){(*extended).straus, (*extended).pippenger} {
+			b.Run(fmt.Sprintf("n=%d/%d", n, i), func(b *testing.B) {
+				for b.Loop() {
+					sum(new(extended), terms)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000/float64(n), "us/sig")
+			})
 		}
 	}
 }
