@@ -50,7 +50,7 @@ func (v *KeyedVerifier) NewRound(aggID, seq, validUntil uint64, msgs []KeyedMess
 		if uint64(len(m.Payload)) > v.Params.MaxPayload {
 			return nil, rejectAt(RulePayloadSize, i)
 		}
-		key, _, rejected := v.key(&m.Key)
+		key, rejected := v.key(&m.Key)
 		if rejected != nil {
 			rejected.Index = i
 			return nil, rejected

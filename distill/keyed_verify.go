@@ -206,66 +206,82 @@ func (v *KeyedVerifier) messages(c *KeyedVerified, i int) ([][]byte, error) {
 
 // sumKeys decodes all keys, puts the stragglers' into eq, and returns the sum of the
 // others, or nil if there are none.
-func (v *KeyedVerifier) sumKeys(b *KeyedBatch, digest [32]byte, eq *equation) (*bls.PublicKey, error) {
-	reducers := make([]*bls.PublicKey, 0, b.Len())
-	var proven []*bls.ProvenKey
-	late := b.Stragglers
-	for i := range b.Keys {
-		key, p, err := v.key(&b.Keys[i])
+func (v *KeyedVerifier) sumKeys(b *KeyedBatch, digest [32]byte, eq *equation) (sum *bls.PublicKey, err error) {
+	if len(b.Stragglers) == b.Len() {
+		eq.keys, err = pick(b, v.key, nil)
+		return nil, err
+	}
+	if v.Proven != nil {
+		var late []*bls.ProvenKey
+		reducers, err := pick(b, v.provenKey, &late)
 		if err != nil {
-			err.Index = i
 			return nil, err
 		}
-		if len(late) > 0 && int(late[0]) == i {
-			late = late[1:]
-			eq.keys = append(eq.keys, key)
-			continue
+		for _, p := range late {
+			eq.keys = append(eq.keys, p.PublicKey())
 		}
-		reducers = append(reducers, key)
-		if p != nil {
-			proven = append(proven, p)
+		p, err := bls.SumKeys(reducers)
+		if err != nil {
+			return nil, &RejectError{RuleKeySum, -1, err}
 		}
+		return p.PublicKey(), nil
 	}
-	if len(reducers) == 0 {
-		return nil, nil
-	}
-	var sum *bls.PublicKey
-	var err error
-	if v.Proven != nil {
-		var s *bls.ProvenKey
-		s, err = bls.SumKeys(proven)
-		sum = s.PublicKey()
-	} else {
-		sum, err = bls.ProofOfPossession.BDNSum(reducers, digest)
-	}
+	reducers, err := pick(b, v.key, &eq.keys)
 	if err != nil {
+		return nil, err
+	}
+	if sum, err = bls.ProofOfPossession.BDNSum(reducers, digest); err != nil {
 		return nil, &RejectError{RuleKeySum, -1, err}
 	}
 	return sum, nil
 }
 
+// pick returns the keys of b, without those of stragglers if these are to go to late.
+func pick[K any](b *KeyedBatch, get func(*KeyBytes) (K, *RejectError), late *[]K) ([]K, error) {
+	keys := make([]K, 0, b.Len())
+	next := b.Stragglers
+	for i := range b.Keys {
+		key, err := get(&b.Keys[i])
+		if err != nil {
+			err.Index = i
+			return nil, err
+		}
+		if late != nil && len(next) > 0 && int(next[0]) == i {
+			next = next[1:]
+			*late = append(*late, key)
+			continue
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
 var identityKey = slices.Concat([]byte{0xc0}, make([]byte, bls.PublicKeySize-1))
 
-// key returns a key, and as a proven one where all must be.
-func (v *KeyedVerifier) key(k *KeyBytes) (*bls.PublicKey, *bls.ProvenKey, *RejectError) {
+func (v *KeyedVerifier) provenKey(k *KeyBytes) (*bls.ProvenKey, *RejectError) {
+	if p := v.Proven(k); p != nil {
+		return p, nil
+	}
+	return nil, &RejectError{Rule: RuleKeyedProven}
+}
+
+// key returns a key, which is proven where all must be.
+func (v *KeyedVerifier) key(k *KeyBytes) (*bls.PublicKey, *RejectError) {
 	if v.Proven != nil {
-		p := v.Proven(k)
-		if p == nil {
-			return nil, nil, &RejectError{Rule: RuleKeyedProven}
-		}
-		return p.PublicKey(), p, nil
+		p, err := v.provenKey(k)
+		return p.PublicKey(), err
 	}
 	if v.Known != nil {
 		if key := v.Known(k); key != nil {
-			return key, nil, nil
+			return key, nil
 		}
 	}
 	key, err := bls.ParsePublicKey(k[:])
 	switch {
 	case err == nil:
-		return key, nil, nil
+		return key, nil
 	case slices.Equal(k[:], identityKey):
-		return nil, nil, &RejectError{Rule: RuleKeyedIdentity, Err: err}
+		return nil, &RejectError{Rule: RuleKeyedIdentity, Err: err}
 	}
-	return nil, nil, &RejectError{Rule: RuleKeyedKey, Err: err}
+	return nil, &RejectError{Rule: RuleKeyedKey, Err: err}
 }
