@@ -13,6 +13,7 @@ import (
 	"github.com/undersign/undersign/groupsig/dl21"
 	"github.com/undersign/undersign/groupsig/dl21seq"
 	"github.com/undersign/undersign/groupsig/gl19"
+	"github.com/undersign/undersign/groupsig/internal/zerotest"
 	"github.com/undersign/undersign/groupsig/klap20"
 	"github.com/undersign/undersign/groupsig/ps16"
 )
@@ -242,6 +243,40 @@ func TestForeignKeys(t *testing.T) {
 			if _, err := gk.ParseMemberKey(b); err == nil {
 				t.Errorf("%s takes a member's key of %s", name, s.Name())
 			}
+		}
+	}
+}
+
+// Nothing panics for keys, states and objects that are nil or empty.
+func TestEmptyArguments(t *testing.T) {
+	for _, s := range groupsig.Schemes() {
+		gk, m := join(t, s, 0)
+		d, err := s.NewDraft("test", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := []any{s, gk, m, d, s.GenerateIssuerKey()}
+		if o, err := s.GenerateOpenerKey(groupsig.Escrow); err == nil {
+			values = append(values, o)
+		}
+		if c, err := s.GenerateConverterKey(); err == nil {
+			values = append(values, c)
+		}
+		if b, ok := groupsig.As[groupsig.Blinder](gk); ok {
+			k, err := b.NewBlindingKey()
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, k)
+		}
+		if b, ok := groupsig.As[groupsig.BatchVerifier](gk); ok {
+			values = append(values, b.Batch(groupsig.VerifyOptions{}))
+		}
+		for _, v := range values {
+			zerotest.Calls(t, v)
+		}
+		if gk.Verify(nil, nil, groupsig.VerifyOptions{}) == nil {
+			t.Errorf("%s: nothing is a signature", s.Name())
 		}
 	}
 }

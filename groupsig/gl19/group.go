@@ -186,11 +186,11 @@ func (k *GroupKey) ForBatch(scope, sig []byte) ([]byte, error) { return k.k.ForB
 
 // A Batch verifies many signatures at once, and decides as Verify does.
 type Batch struct {
-	b *bbs.Batch
+	b bbs.Batch
 }
 
 // Batch returns an empty batch.
-func (k *GroupKey) Batch() *Batch { return &Batch{k.k.Batch()} }
+func (k *GroupKey) Batch() *Batch { return &Batch{*k.k.Batch()} }
 
 // Add adds a signature.
 func (b *Batch) Add(msg, sig []byte, opts VerifyOptions) {

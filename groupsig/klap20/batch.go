@@ -50,6 +50,9 @@ const (
 
 // Verify returns nil if all signatures are valid, and else a *[BatchError].
 func (b *Batch) Verify() error {
+	if b.g == nil {
+		b.g = new(GroupKey) // which accepts nothing
+	}
 	o, err := b.opts.Check(b.g.tokens)
 	if err != nil {
 		return err

@@ -110,6 +110,9 @@ func readScalar(d *wire.Decoder, field string, k *bls12381.Scalar) {
 
 // MarshalBinary returns a version and a suite, and then Bytes.
 func (sig *Signature) MarshalBinary() ([]byte, error) {
+	if sig.hasZero() {
+		return nil, errors.New("klap20: empty signature")
+	}
 	return append([]byte{version, suite}, sig.Bytes()...), nil
 }
 

@@ -62,6 +62,9 @@ func readScalar(d *wire.Decoder, field string, k *bls12381.Scalar) {
 
 // MarshalBinary returns a version and a suite, and then Bytes.
 func (sig *Signature) MarshalBinary() ([]byte, error) {
+	if sig.s1.IsIdentity() || sig.s2.IsIdentity() {
+		return nil, errors.New("ps16: empty signature")
+	}
 	return append([]byte{version, suite}, sig.Bytes()...), nil
 }
 

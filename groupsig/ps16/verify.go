@@ -94,6 +94,9 @@ func (b *Batch) Len() int { return len(b.sigs) }
 
 // Verify returns nil if all signatures are valid, and else a *[BatchError].
 func (b *Batch) Verify() error {
+	if b.g == nil {
+		b.g = new(GroupKey) // which accepts nothing
+	}
 	if _, err := b.opts.Check(b.g.tokens); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (k *IssuerKey) Announce(gk *GroupKey, terms Terms, oldest, epoch uint64) (*
 // ParseAnnouncement decodes an announcement and checks its signature. Whether it is in
 // force is checked by each verification.
 func (k *GroupKey) ParseAnnouncement(data []byte) (*Announcement, error) {
-	if k.linesP2 == nil {
+	if k.empty() {
 		return nil, errEmpty
 	}
 	if !k.draft.Features.Has(Epoch) {

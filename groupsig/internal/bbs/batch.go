@@ -49,7 +49,8 @@ func (b *Batch) Verify() error { return state.NewBatchError(b.verify()) }
 // verify returns the verdict on each.
 func (b *Batch) verify() []error {
 	// Everything that concerns one signature alone comes before any weight.
-	digest := new(transcript.Items).Bytes("gid", b.k.id[:])
+	gid := b.k.ID()
+	digest := new(transcript.Items).Bytes("gid", gid[:])
 	var rest []int
 	for i := range b.items {
 		it := &b.items[i]

@@ -27,7 +27,7 @@ type BlindingKey struct {
 
 // NewBlindingKey returns a key for one query.
 func (k *GroupKey) NewBlindingKey() (*BlindingKey, error) {
-	if !k.draft.Features.Has(Convert) {
+	if k.empty() || !k.draft.Features.Has(Convert) {
 		return nil, errNoConverter
 	}
 	b := &BlindingKey{gk: k}
@@ -40,10 +40,22 @@ func (k *GroupKey) NewBlindingKey() (*BlindingKey, error) {
 var errNoConverter = errors.New("groupsig: the group has no converter")
 
 // Public returns bpk = bsk·g, for the converter.
-func (b *BlindingKey) Public() []byte { return b.bpk.Bytes() }
+func (b *BlindingKey) Public() []byte {
+	if b.wiped() {
+		return nil
+	}
+	return b.bpk.Bytes()
+}
+
+func (b *BlindingKey) wiped() bool { return b == nil || b.gk == nil }
 
 // Wipe overwrites the key.
-func (b *BlindingKey) Wipe() { b.bsk.Wipe(); b.gk = nil }
+func (b *BlindingKey) Wipe() {
+	if b != nil {
+		b.bsk.Wipe()
+		b.gk = nil
+	}
+}
 
 func (b BlindingKey) String() string             { return redacted }
 func (b BlindingKey) GoString() string           { return redacted }
@@ -51,7 +63,7 @@ func (b BlindingKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) }
 
 // MarshalBinary returns the canonical encoding, which is secret.
 func (b *BlindingKey) MarshalBinary() ([]byte, error) {
-	if b.gk == nil {
+	if b.wiped() {
 		return nil, errWiped
 	}
 	var e wire.Encoder
@@ -90,7 +102,12 @@ const (
 )
 
 // MessagePoint returns by what an unblinded pseudonym says which message it belongs to.
-func (k *GroupKey) MessagePoint(msg transcript.Message) []byte { return k.messagePoint(msg).Bytes() }
+func (k *GroupKey) MessagePoint(msg transcript.Message) []byte {
+	if k.empty() {
+		return nil
+	}
+	return k.messagePoint(msg).Bytes()
+}
 
 func (k *GroupKey) messagePoint(msg transcript.Message) *bls12381.G1 {
 	return new(transcript.Items).Bytes("gid", k.id[:]).Message("m", msg).HashToG1(k.dst("h2c/message"))
@@ -100,10 +117,10 @@ func (k *GroupKey) messagePoint(msg transcript.Message) *bls12381.G1 {
 // signature: the converter can't, and would be an oracle for anything else. Where the
 // signature was made for an epoch, that is checked as the options say.
 func (b *BlindingKey) Blind(msg transcript.Message, sig []byte, opts VerifyOptions) ([]byte, error) {
-	k := b.gk
-	if k == nil {
+	if b.wiped() {
 		return nil, errWiped
 	}
+	k := b.gk
 	g, err := k.verify(msg, sig, &opts)
 	if err != nil {
 		return nil, err
@@ -222,7 +239,7 @@ func uniform(n uint64) uint64 {
 // Unblind returns a converted pseudonym, and the point of its message: see
 // [GroupKey.MessagePoint]. Within a query equal pseudonyms are of one member.
 func (b *BlindingKey) Unblind(converted []byte) (nym, message []byte, err error) {
-	if b.gk == nil {
+	if b.wiped() {
 		return nil, nil, errWiped
 	}
 	ps, err := decodePoints(converted, convertedSize/bls12381.G1Size)

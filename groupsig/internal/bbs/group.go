@@ -289,6 +289,17 @@ func agree(d *Draft, role int, secrets []bls12381.Scalar) ([]byte, error) {
 	return p.Append(nil), nil
 }
 
+// empty reports whether k is nil, or not made by NewGroupKey.
+func (k *GroupKey) empty() bool { return k == nil || k.linesP2 == nil }
+
+// orEmpty returns k, or an empty key for nil: what is read of it is zero.
+func (k *GroupKey) orEmpty() *GroupKey {
+	if k == nil {
+		return new(GroupKey)
+	}
+	return k
+}
+
 // dst returns the domain separation tag of an operation.
 func (k *GroupKey) dst(op string) []byte { return transcript.DST(k.draft.Scheme, op) }
 
@@ -299,19 +310,24 @@ func (k *GroupKey) context(op string) *transcript.Items {
 }
 
 // ID returns the group's ID, its fingerprint.
-func (k *GroupKey) ID() [sha256.Size]byte { return k.id }
+func (k *GroupKey) ID() [sha256.Size]byte { return k.orEmpty().id }
 
 // Label returns the group's label.
-func (k *GroupKey) Label() string { return k.draft.Label }
+func (k *GroupKey) Label() string { return k.orEmpty().draft.Label }
 
 // Scheme returns the scheme's name.
-func (k *GroupKey) Scheme() string { return k.draft.Scheme }
+func (k *GroupKey) Scheme() string { return k.orEmpty().draft.Scheme }
 
 // Features returns the group's features.
-func (k *GroupKey) Features() Features { return k.draft.Features }
+func (k *GroupKey) Features() Features { return k.orEmpty().draft.Features }
 
 // MarshalBinary returns the canonical encoding.
-func (k *GroupKey) MarshalBinary() ([]byte, error) { return k.draft.MarshalBinary() }
+func (k *GroupKey) MarshalBinary() ([]byte, error) {
+	if k.empty() {
+		return nil, errEmpty
+	}
+	return k.draft.MarshalBinary()
+}
 
 // ParseGroupKey decodes a group key and checks it: generators are derived from the
 // label, and all roles have agreed.
@@ -324,7 +340,7 @@ func ParseGroupKey(data []byte) (*GroupKey, error) {
 }
 
 // Equal reports whether x is the same group.
-func (k *GroupKey) Equal(x *GroupKey) bool { return x != nil && k.id == x.id }
+func (k *GroupKey) Equal(x *GroupKey) bool { return !k.empty() && !x.empty() && k.id == x.id }
 
 // scope returns hs, the base of the pseudonyms of a scope in this group.
 func (k *GroupKey) scope(scope []byte) *base {

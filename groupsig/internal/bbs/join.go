@@ -16,6 +16,7 @@ import (
 
 // NewRegister returns an empty register for the group.
 func (k *GroupKey) NewRegister() *join.Register {
+	k = k.orEmpty()
 	trace := 0
 	if k.draft.Features.Has(Escrow) {
 		trace = bls12381.G1Size // Yh of (H, Yh)
@@ -24,7 +25,7 @@ func (k *GroupKey) NewRegister() *join.Register {
 }
 
 // NewSessions returns an empty table of sessions for the group.
-func (k *GroupKey) NewSessions() *join.Sessions { return join.NewSessions(k.draft.Scheme, k.id) }
+func (k *GroupKey) NewSessions() *join.Sessions { return join.NewSessions(k.Scheme(), k.ID()) }
 
 // An application is what a member sends, M2, beside its signature: H = y·h1, with an
 // opener Yh = y·h, with tokens ss = s·P2 and ff = y·P2 + s·tpk; and the proof.
@@ -137,7 +138,7 @@ type PendingMember struct {
 // published: a group made for one member is a way to trace it. The key is the
 // member's long-term key, which signs the registration.
 func (k *GroupKey) NewJoin(fingerprint [32]byte, c *join.Challenge, member string, key ed25519.PrivateKey) (*PendingMember, []byte, error) {
-	if k.linesP2 == nil || k.id != fingerprint {
+	if k.empty() || k.id != fingerprint {
 		return nil, nil, errors.New("groupsig: the group key isn't the published one")
 	}
 	if c.Scheme != k.draft.Scheme || c.GroupID != k.id {

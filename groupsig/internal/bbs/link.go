@@ -27,7 +27,7 @@ var errScope = errors.New("groupsig: the group has no pseudonyms")
 // Pseudonym returns the pseudonym of a signature in its scope: the same for all
 // signatures of one member in one scope. It doesn't verify the signature.
 func (k *GroupKey) Pseudonym(sig []byte) ([]byte, error) {
-	if !k.draft.Features.Has(Scope) {
+	if !k.Features().Has(Scope) {
 		return nil, errScope
 	}
 	g, err := k.parse(sig)
@@ -39,10 +39,10 @@ func (k *GroupKey) Pseudonym(sig []byte) ([]byte, error) {
 
 // Identify reports whether a valid signature is the member's own.
 func (m *MemberKey) Identify(s Signed) (bool, error) {
-	k := m.gk
-	if k == nil {
+	if m.wiped() {
 		return false, errWiped
 	}
+	k := m.gk
 	if !k.draft.Features.Has(Scope) {
 		return false, errScope
 	}
@@ -74,7 +74,7 @@ type links struct {
 // newLinks verifies signatures and prepares the statement. Signatures in groups are
 // verified as a batch.
 func (k *GroupKey) newLinks(op string, context []byte, set []Signed) (*links, error) {
-	if !k.draft.Features.Has(Scope) {
+	if !k.Features().Has(Scope) {
 		return nil, errScope
 	}
 	if len(set) == 0 || len(set) > MaxLink {
@@ -157,7 +157,7 @@ func (m *MemberKey) Link(set []Signed, context []byte) ([]byte, error) {
 }
 
 func (m *MemberKey) link(op string, set []Signed, context []byte) ([]byte, error) {
-	if m.gk == nil {
+	if m.wiped() {
 		return nil, errWiped
 	}
 	l, err := m.gk.newLinks(op, context, set)

@@ -33,6 +33,8 @@ type credential struct {
 	epoch uint64
 }
 
+func (m *MemberKey) wiped() bool { return m == nil || m.gk == nil }
+
 // decodeCredential reads a credential for the group.
 func (k *GroupKey) decodeCredential(d *wire.Decoder) *credential {
 	c := new(credential)
@@ -82,7 +84,7 @@ func (k *GroupKey) newMember(y *bls12381.Scalar, c *credential) (*MemberKey, err
 // epoch is the announced one, 0 in groups without: another one is a way to trace the
 // member.
 func (p *PendingMember) Finish(m3 []byte, epoch uint64) (*MemberKey, error) {
-	if p.gk == nil || p.y.IsZero() {
+	if p == nil || p.gk == nil || p.y.IsZero() {
 		return nil, errWiped
 	}
 	d := wire.NewDecoder(m3)
@@ -103,7 +105,7 @@ func (p *PendingMember) Finish(m3 []byte, epoch uint64) (*MemberKey, error) {
 
 // Update takes a credential for another epoch, the announced one.
 func (m *MemberKey) Update(cred []byte, epoch uint64) error {
-	if m.gk == nil {
+	if m.wiped() {
 		return errWiped
 	}
 	d := wire.NewDecoder(cred)
@@ -136,13 +138,26 @@ func (c *credential) wipe() {
 }
 
 // GroupKey returns the group that the member signs for.
-func (m *MemberKey) GroupKey() *GroupKey { return m.gk }
+func (m *MemberKey) GroupKey() *GroupKey {
+	if m == nil {
+		return nil
+	}
+	return m.gk
+}
 
 // Epoch returns the epoch of the credential.
-func (m *MemberKey) Epoch() uint64 { return m.cred.epoch }
+func (m *MemberKey) Epoch() uint64 {
+	if m == nil {
+		return 0
+	}
+	return m.cred.epoch
+}
 
 // Wipe overwrites the key.
 func (m *MemberKey) Wipe() {
+	if m == nil {
+		return
+	}
 	m.y.Wipe()
 	m.cred.wipe()
 	if m.a != nil {
@@ -155,6 +170,9 @@ func (m *MemberKey) Wipe() {
 
 // Wipe overwrites the secrets.
 func (p *PendingMember) Wipe() {
+	if p == nil {
+		return
+	}
 	p.y.Wipe()
 	p.seq.wipe()
 	p.gk = nil
@@ -169,7 +187,7 @@ func (p PendingMember) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) }
 
 // MarshalBinary returns the canonical encoding, which is secret.
 func (p *PendingMember) MarshalBinary() ([]byte, error) {
-	if p.gk == nil {
+	if p == nil || p.gk == nil {
 		return nil, errWiped
 	}
 	var e wire.Encoder
@@ -187,6 +205,9 @@ func (p *PendingMember) MarshalBinary() ([]byte, error) {
 
 // ParsePendingMember decodes a pending member of the group.
 func (k *GroupKey) ParsePendingMember(data []byte) (*PendingMember, error) {
+	if k.empty() {
+		return nil, errEmpty
+	}
 	d := wire.NewDecoder(data)
 	p := &PendingMember{gk: k}
 	k.readHeader(d, kindPending)
@@ -215,7 +236,7 @@ func (k *GroupKey) readHeader(d *wire.Decoder, kind uint8) {
 // MarshalBinary returns the canonical encoding, which is secret. With sequences it
 // holds the index of the next signature: store it before a signature is released.
 func (m *MemberKey) MarshalBinary() ([]byte, error) {
-	if m.gk == nil {
+	if m.wiped() {
 		return nil, errWiped
 	}
 	m.mu.Lock()
@@ -241,6 +262,9 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 
 // ParseMemberKey decodes a member's key for the group and checks its credential.
 func (k *GroupKey) ParseMemberKey(data []byte) (*MemberKey, error) {
+	if k.empty() {
+		return nil, errEmpty
+	}
 	d := wire.NewDecoder(data)
 	k.readHeader(d, kindMember)
 	var y bls12381.Scalar

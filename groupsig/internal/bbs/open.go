@@ -146,7 +146,7 @@ func (z *OpenerKey) Open(k *GroupKey, register *join.Register, msg transcript.Me
 // opening proves what was decrypted, but not that nobody is registered under it: the
 // issuer made a member that it didn't register unless it shows the record.
 func (k *GroupKey) VerifyOpening(msg transcript.Message, sig []byte, opts VerifyOptions, o *Opening, key ed25519.PublicKey, context []byte) error {
-	if !k.draft.Features.Has(Escrow) {
+	if !k.Features().Has(Escrow) {
 		return errors.New("groupsig: the group has no opener")
 	}
 	if o == nil || o.proof == nil {

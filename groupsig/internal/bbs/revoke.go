@@ -118,7 +118,7 @@ func (k *GroupKey) listFormat() *state.Format {
 // ParseRevocation decodes a list and checks its signature. Whether it is in force is
 // checked by each verification.
 func (k *GroupKey) ParseRevocation(data []byte) (*Revocation, error) {
-	if k.linesP2 == nil {
+	if k.empty() {
 		return nil, errEmpty
 	}
 	s, err := k.listFormat().Parse(data)
@@ -246,7 +246,7 @@ func (z *OpenerKey) RevocationList(gk *GroupKey, terms Terms, v Revoked) (*Revoc
 // in force has, e(H, P2) = e(h1, tok), and returns their number. Their identities may
 // join anew. A pseudonym on a list blocks its own scope, and marks nobody.
 func (k *GroupKey) MarkListed(register *join.Register, r *Revocation, now int64) (int, error) {
-	if k.linesP2 == nil {
+	if k.empty() {
 		return 0, errEmpty
 	}
 	if r == nil {

@@ -102,9 +102,11 @@ func GenerateIssuerKey() *IssuerKey {
 	return k
 }
 
+func (k *IssuerKey) wiped() bool { return k == nil || len(k.isk) == 0 }
+
 // Public returns the key for [Draft.Issuer].
 func (k *IssuerKey) Public() []byte {
-	if len(k.isk) == 0 {
+	if k.wiped() {
 		return nil
 	}
 	return new(bls12381.G2).ScalarBaseMult(&k.isk[0]).Bytes()
@@ -112,6 +114,9 @@ func (k *IssuerKey) Public() []byte {
 
 // Consent agrees to a draft that has the issuer's key.
 func (k *IssuerKey) Consent(d *Draft) error {
+	if k.wiped() {
+		return errWiped
+	}
 	return consentTo(d, issuerRole, k.Public(), d.Issuer, k.isk)
 }
 
@@ -133,7 +138,7 @@ func consentTo(d *Draft, role int, public, in []byte, secrets []bls12381.Scalar)
 
 // MarshalBinary returns the canonical encoding, which is secret.
 func (k *IssuerKey) MarshalBinary() ([]byte, error) {
-	if len(k.isk) == 0 {
+	if k.wiped() {
 		return nil, errWiped
 	}
 	return marshalScalars(kindIssuer, k.isk), nil
@@ -150,14 +155,19 @@ func (k *IssuerKey) UnmarshalBinary(data []byte) error {
 }
 
 // Wipe overwrites the key.
-func (k *IssuerKey) Wipe() { wipeScalars(k.isk); k.isk = nil }
+func (k *IssuerKey) Wipe() {
+	if !k.wiped() {
+		wipeScalars(k.isk)
+		k.isk = nil
+	}
+}
 
 // matches refuses a group of another issuer.
 func (k *IssuerKey) matches(gk *GroupKey) error {
-	if len(k.isk) == 0 {
+	if k.wiped() {
 		return errWiped
 	}
-	if string(k.Public()) != string(gk.draft.Issuer) {
+	if gk.empty() || string(k.Public()) != string(gk.draft.Issuer) {
 		return errors.New("groupsig: the group has another issuer")
 	}
 	return nil
@@ -195,12 +205,17 @@ func GenerateOpenerKey(f Features) (*OpenerKey, error) {
 	return k, nil
 }
 
+func (k *OpenerKey) wiped() bool { return k == nil || len(k.z) == 0 }
+
 // secrets are the scalars of the consent.
 func (k *OpenerKey) secrets() []bls12381.Scalar { return slices.Concat(k.z, k.token) }
 
 // Public returns the key for [Draft.Opener], which depends on the draft's scheme and
 // label.
 func (k *OpenerKey) Public(d *Draft) []byte {
+	if k.wiped() {
+		return nil
+	}
 	var b []byte
 	g := generator(d, "g")
 	for i := range k.z {
@@ -214,6 +229,9 @@ func (k *OpenerKey) Public(d *Draft) []byte {
 
 // Consent agrees to a draft that has the opener's key.
 func (k *OpenerKey) Consent(d *Draft) error {
+	if k.wiped() {
+		return errWiped
+	}
 	ks := k.secrets()
 	defer wipeScalars(ks)
 	return consentTo(d, openerRole, k.Public(d), d.Opener, ks)
@@ -221,7 +239,7 @@ func (k *OpenerKey) Consent(d *Draft) error {
 
 // MarshalBinary returns the canonical encoding, which is secret.
 func (k *OpenerKey) MarshalBinary() ([]byte, error) {
-	if len(k.z) == 0 {
+	if k.wiped() {
 		return nil, errWiped
 	}
 	ks := k.secrets()
@@ -253,6 +271,9 @@ func (k *OpenerKey) UnmarshalBinary(data []byte) error {
 
 // Wipe overwrites the key.
 func (k *OpenerKey) Wipe() {
+	if k.wiped() {
+		return
+	}
 	wipeScalars(k.z)
 	wipeScalars(k.token)
 	*k = OpenerKey{}
@@ -260,10 +281,10 @@ func (k *OpenerKey) Wipe() {
 
 // matches refuses a group of another opener.
 func (k *OpenerKey) matches(gk *GroupKey) error {
-	if len(k.z) == 0 {
+	if k.wiped() {
 		return errWiped
 	}
-	if string(k.Public(&gk.draft)) != string(gk.draft.Opener) {
+	if gk.empty() || string(k.Public(&gk.draft)) != string(gk.draft.Opener) {
 		return errors.New("groupsig: the group has another opener")
 	}
 	return nil
@@ -281,10 +302,12 @@ func GenerateConverterKey() *ConverterKey {
 	return k
 }
 
+func (k *ConverterKey) wiped() bool { return k == nil || len(k.csk) == 0 }
+
 // Public returns the key for [Draft.Converter], which depends on the draft's scheme
 // and label.
 func (k *ConverterKey) Public(d *Draft) []byte {
-	if len(k.csk) == 0 {
+	if k.wiped() {
 		return nil
 	}
 	return new(bls12381.G1).ScalarMult(&k.csk[0], generator(d, "g")).Bytes()
@@ -292,12 +315,15 @@ func (k *ConverterKey) Public(d *Draft) []byte {
 
 // Consent agrees to a draft that has the converter's key.
 func (k *ConverterKey) Consent(d *Draft) error {
+	if k.wiped() {
+		return errWiped
+	}
 	return consentTo(d, converterRole, k.Public(d), d.Converter, k.csk)
 }
 
 // MarshalBinary returns the canonical encoding, which is secret.
 func (k *ConverterKey) MarshalBinary() ([]byte, error) {
-	if len(k.csk) == 0 {
+	if k.wiped() {
 		return nil, errWiped
 	}
 	return marshalScalars(kindConverter, k.csk), nil
@@ -314,14 +340,19 @@ func (k *ConverterKey) UnmarshalBinary(data []byte) error {
 }
 
 // Wipe overwrites the key.
-func (k *ConverterKey) Wipe() { wipeScalars(k.csk); k.csk = nil }
+func (k *ConverterKey) Wipe() {
+	if !k.wiped() {
+		wipeScalars(k.csk)
+		k.csk = nil
+	}
+}
 
 // matches refuses a group of another converter.
 func (k *ConverterKey) matches(gk *GroupKey) error {
-	if len(k.csk) == 0 {
+	if k.wiped() {
 		return errWiped
 	}
-	if string(k.Public(&gk.draft)) != string(gk.draft.Converter) {
+	if gk.empty() || string(k.Public(&gk.draft)) != string(gk.draft.Converter) {
 		return errors.New("groupsig: the group has another converter")
 	}
 	return nil

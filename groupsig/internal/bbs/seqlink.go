@@ -14,6 +14,9 @@ var errSequence = errors.New("groupsig: the group has no sequences")
 
 // SequenceIndex returns the index that the member's next signature has, from 1.
 func (m *MemberKey) SequenceIndex() uint64 {
+	if m == nil || m.mu == nil {
+		return 0
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.seq.next
@@ -46,10 +49,10 @@ func seqParts(g *signature) (s1, s2, n [32]byte) {
 // to when signing: whoever deviated then can have two successors of one signature.
 // Links of ranges that adjoin become linked.
 func (m *MemberKey) SequenceLink(set []Signed, context []byte, first bool) ([]byte, error) {
-	k := m.gk
-	if k == nil {
+	if m.wiped() {
 		return nil, errWiped
 	}
+	k := m.gk
 	if !k.draft.Features.Has(Sequence) {
 		return nil, errSequence
 	}
@@ -100,7 +103,7 @@ func seqOperation(first bool) string {
 // many values x as signatures; first says whether the link must show that it starts
 // with the first signature of all.
 func (k *GroupKey) VerifySequenceLink(set []Signed, context, link []byte, first bool) error {
-	if !k.draft.Features.Has(Sequence) {
+	if !k.Features().Has(Sequence) {
 		return errSequence
 	}
 	op := seqOperation(first)

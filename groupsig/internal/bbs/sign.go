@@ -22,10 +22,10 @@ type SignOptions struct {
 // signature, and only then releases the signature. After a crash it releases the
 // stored one and signs nothing anew.
 func (m *MemberKey) Sign(msg transcript.Message, opts SignOptions) ([]byte, error) {
-	k := m.gk
-	if k == nil {
+	if m.wiped() {
 		return nil, errWiped
 	}
+	k := m.gk
 	f := k.draft.Features
 	if err := k.checkScope(opts.Scope); err != nil {
 		return nil, err

@@ -52,6 +52,9 @@ var errSize = errors.New("groupsig: signature of a wrong length")
 // parse decodes a signature of either layout. Every point is in the subgroup, and
 // none of those outside the proof is the identity.
 func (k *GroupKey) parse(b []byte) (*signature, error) {
+	if k.empty() {
+		return nil, errEmpty
+	}
 	f := k.draft.Features
 	g := &signature{p: make([]bls12381.G1, k.l.points), s: make([]bls12381.Scalar, k.l.secrets)}
 	switch len(b) {

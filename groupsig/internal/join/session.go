@@ -49,6 +49,9 @@ func (c *Challenge) Context(ver []byte) *transcript.Items {
 
 // MarshalBinary returns the canonical encoding.
 func (c *Challenge) MarshalBinary() ([]byte, error) {
+	if err := errors.Join(CheckScheme(c.Scheme), CheckMember(c.Member)); err != nil {
+		return nil, err
+	}
 	var e wire.Encoder
 	c.encode(&e)
 	return e.Data(), nil
@@ -129,7 +132,7 @@ func NewSessions(scheme string, groupID [32]byte) *Sessions {
 // Open opens a session for a member whose long-term key the issuer knows. The
 // times are seconds since 1970, and seconds.
 func (s *Sessions) Open(member string, key ed25519.PublicKey, kind Kind, now, lifetime int64) (*Challenge, error) {
-	if err := CheckMember(member); err != nil {
+	if err := errors.Join(CheckScheme(s.scheme), CheckMember(member)); err != nil {
 		return nil, err
 	}
 	if len(key) != ed25519.PublicKeySize {
