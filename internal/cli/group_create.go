@@ -188,7 +188,7 @@ func (r *groupCreateResult) write(w io.Writer, features groupsig.Features) {
 	}
 	writeFields(w, fs)
 	if features.Has(groupsig.Epoch) {
-		fmt.Fprintf(w, "\nThe epoch is %d. Publish it with the ID.\n", firstEpoch)
+		fmt.Fprintf(w, "\nThe epoch is %d. The issuer announces it to members and verifiers with\n\"undersign group announce\".\n", firstEpoch)
 	}
 }
 

@@ -4,10 +4,14 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/undersign/undersign/groupsig"
 	"github.com/undersign/undersign/keyfile"
 )
 
@@ -61,13 +65,16 @@ func (e *env) groupInvite(c *cobra.Command, f groupInviteFlags, name string) err
 		if is.register.Member(name) != nil {
 			return failf(ExitRefused, "\"undersign group list\" shows the members", "%s is a member already", name)
 		}
+		if err := is.register.CheckMember(name, is.epoch()); err != nil {
+			return rejoinError(is.gk, err)
+		}
 		now := time.Now()
 		is.sessions.Purge(now.Unix())
 		ch, err := is.key.Invite(is.gk, is.sessions, name, key, now.Unix(), int64(f.days)*24*3600)
 		if err != nil {
 			return err
 		}
-		data, err := encodeGroup(new(keyfile.GroupChallenge), is.gk, is.file().Number, ch)
+		data, err := encodeGroup(new(keyfile.GroupChallenge), is.gk, is.epoch(), ch)
 		if err != nil {
 			return err
 		}
@@ -90,4 +97,21 @@ type groupInviteResult struct {
 	Group   string `json:"group"`
 	Expires string `json:"expires"`
 	File    string `json:"file"`
+}
+
+// rejoinError explains when who was revoked may join anew.
+func rejoinError(gk groupsig.GroupKey, err error) error {
+	re, ok := errors.AsType[*groupsig.RejoinError](err)
+	if !ok {
+		return groupError(err)
+	}
+	why := fmt.Errorf("%s was revoked, and the old credential isn't refused everywhere yet: with a new one, one person would be two", re.Member)
+	var hints []string
+	if gk.Features().Has(groupsig.Epoch) {
+		hints = append(hints, "end the epoch with \"undersign group revoke --issuer FILE -o OUT\"")
+	}
+	if gk.Features().Has(groupsig.Token) {
+		hints = append(hints, "take in the opener's list with \"undersign group update LIST --issuer FILE\"")
+	}
+	return &Error{Err: why, Hint: strings.Join(hints, ", or "), Code: ExitRefused}
 }

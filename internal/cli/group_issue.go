@@ -5,6 +5,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -92,7 +93,10 @@ func (e *env) admit(c *cobra.Command, o *opener, is *groupIssuer, f groupIssueFl
 		return err
 	}
 	known := is.register.Len()
-	cred, err := is.key.Issue(is.gk, is.sessions, is.register, p[1], time.Now().Unix(), is.file().Number)
+	cred, err := is.key.Issue(is.gk, is.sessions, is.register, p[1], time.Now().Unix(), is.epoch())
+	if errors.As(err, new(*groupsig.RejoinError)) {
+		return rejoinError(is.gk, err)
+	}
 	if err != nil {
 		return &Error{
 			Err:  groupFileError(file, err),
@@ -107,7 +111,7 @@ func (e *env) admit(c *cobra.Command, o *opener, is *groupIssuer, f groupIssueFl
 	if err != nil { // nothing is stored yet
 		return withCode(fileError(file, err), ExitInvalid)
 	}
-	data, err := encodeGroup(new(keyfile.GroupCredential), is.gk, is.file().Number, cred)
+	data, err := encodeGroup(new(keyfile.GroupCredential), is.gk, is.epoch(), cred)
 	if err != nil {
 		return err
 	}
@@ -135,7 +139,7 @@ func (e *env) admit(c *cobra.Command, o *opener, is *groupIssuer, f groupIssueFl
 	if err := is.store(e); err != nil {
 		return err
 	}
-	out := groupIssueResult{Member: name, Group: groupID(is.gk), Epoch: is.file().Number}
+	out := groupIssueResult{Member: name, Group: groupID(is.gk), Epoch: is.epoch()}
 	for _, x := range files {
 		out.Files = append(out.Files, x.name)
 	}

@@ -18,7 +18,7 @@ type groupJoinFlags struct {
 	secret                       secretFlags
 	group, id, key, to, issuerTo string
 	pending, pendingOut          string
-	epoch                        uint64
+	epoch                        epochFlags
 }
 
 func newGroupJoinCmd(e *env) *cobra.Command {
@@ -38,7 +38,7 @@ and writes the member's key.`,
 		Example: `  undersign group join alice.challenge --group council/group.pub --id ID \
       --key alice.pem --to alice.txt --issuer-to issuer.txt
   undersign group join alice.credential --pending alice.pending -i alice.key \
-      --epoch 1 --to alice.txt -o alice.member`,
+      --announced group.epochs --to alice.txt`,
 		Args: nargs(1, 1, "a challenge or a credential"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.pending != "" {
@@ -55,7 +55,7 @@ and writes the member's key.`,
 	c.MarkFlagRequired("to")
 	fl.StringVar(&f.issuerTo, "issuer-to", "", "encrypt the application to the age recipients `FILE`")
 	fl.StringVar(&f.pending, "pending", "", "what was kept, `FILE`, to take a credential")
-	addEpochFlag(c, &f.epoch, "the epoch that the issuer has announced, `N`")
+	f.epoch.add(c, "the epoch that the issuer has published, `N`", "the issuer's announcement `FILE`, which says the epoch")
 	addSecretFlags(c, &f.secret)
 	addOutFlags(c, &f.outFlags, "NAME.application; with --pending NAME.member")
 	addQRFlag(c, &f.qr, "application")
@@ -155,7 +155,8 @@ func (e *env) groupFinish(c *cobra.Command, f groupJoinFlags, file string) error
 		return err
 	}
 	return useSecret(ctx, e, f.secret, f.pending, (*opener).openPending, func(_ *opener, p *groupPending) error {
-		if err := checkEpoch(c, p.gk); err != nil {
+		epoch, err := f.epoch.number(c, e, p.gk)
+		if err != nil {
 			return err
 		}
 		name := string(p.file().Parts[2])
@@ -169,12 +170,12 @@ func (e *env) groupFinish(c *cobra.Command, f groupJoinFlags, file string) error
 		if err != nil {
 			return err
 		}
-		m, err := p.key.Finish(cred[0], f.epoch)
+		m, err := p.key.Finish(cred[0], epoch)
 		if err != nil {
 			return withCode(groupFileError(file, err), ExitInvalid)
 		}
 		defer m.Wipe()
-		data, err := sealGroup(new(keyfile.GroupMember), to, p.gk, f.epoch, p.gk, m)
+		data, err := sealGroup(new(keyfile.GroupMember), to, p.gk, epoch, p.gk, m)
 		if err != nil {
 			return err
 		}

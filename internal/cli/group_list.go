@@ -14,11 +14,12 @@ import (
 
 func newGroupListCmd(e *env) *cobra.Command {
 	var secret secretFlags
-	var issuer, openerFile, group string
+	var issuer, openerFile, group, state string
 	c := &cobra.Command{
 		Use:   "list --issuer FILE|--opener FILE|--group FILE",
 		Short: "List the members, or show a group",
-		Long:  `List the members that the issuer or the opener knows; or show what a group is.`,
+		Long: `List the members that the issuer or the opener knows; or show what a group is.
+With --group and --state, show a list of who is revoked, or an announcement.`,
 		Example: `  undersign group list --issuer council/issuer.age -i issuer.key
   undersign group list --group council/group.pub`,
 		Args: noArgs,
@@ -28,12 +29,15 @@ func newGroupListCmd(e *env) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if state != "" {
+					return e.printState(c, gk, state)
+				}
 				return e.printGroup(newGroupListResult(gk, nil), false)
 			}
 			if issuer != "" {
 				return useSecret(c.Context(), e, secret, issuer, (*opener).openIssuer, func(_ *opener, is *groupIssuer) error {
 					r := newGroupListResult(is.gk, is.register)
-					r.Epoch = is.file().Number
+					r.Epoch = is.epoch()
 					return e.printGroup(r, true)
 				})
 			}
@@ -46,10 +50,11 @@ func newGroupListCmd(e *env) *cobra.Command {
 	fl.StringVar(&issuer, "issuer", "", "the issuer's `FILE`")
 	fl.StringVar(&openerFile, "opener", "", "the opener's `FILE`")
 	addGroupFlag(c, &group)
+	fl.StringVar(&state, "state", "", "show the list of who is revoked, or the announcement, `FILE`")
 	c.MarkFlagsOneRequired("issuer", "opener", "group")
 	c.MarkFlagsMutuallyExclusive("issuer", "opener", "group")
 	addSecretFlags(c, &secret)
-	return describe(c, "scheme, label, features, group (ID), signature_bytes, epoch, members [name, revoked]")
+	return describe(c, "scheme, label, features, group (ID), signature_bytes, epoch, members [name, revoked]; with --state:\n  "+stateFields)
 }
 
 type groupMemberInfo struct {

@@ -16,8 +16,8 @@ import (
 
 type groupOpenFlags struct {
 	outFlags
-	secret      secretFlags
-	opener, sig string
+	secret              secretFlags
+	opener, sig, reason string
 }
 
 func newGroupOpenCmd(e *env) *cobra.Command {
@@ -27,7 +27,8 @@ func newGroupOpenCmd(e *env) *cobra.Command {
 		Short: "Find out who signed (opener)",
 		Long: `Say which member made a signature, and write a proof of it that anybody checks
 with verify-opening. It names exactly that member, and can't be made for
-another, not by opener and issuer together.
+another, not by opener and issuer together. With --reason it holds for that
+alone.
 
 The opener knows the members whose records it has taken in with update. If the
 signer isn't among them, or the issuer has made a member without registering it,
@@ -41,6 +42,7 @@ that is said.`,
 	c.MarkFlagRequired("opener")
 	addSecretFlags(c, &f.secret)
 	fl.StringVar(&f.sig, "sig", "", "the signature, `FILE` (default: FILE"+groupSigSuffix+")")
+	addReasonFlag(c, &f.reason)
 	addOutFlags(c, &f.outFlags, "FILE"+openingSuffix)
 	describe(c, "member, file", ExitInvalid)
 	describeExit(c, ExitInvalid, "the signature is invalid, or fits no member that the opener knows")
@@ -64,7 +66,7 @@ func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
 		if err != nil {
 			return err
 		}
-		opening, err := op.key.Open(op.gk, op.register, s.Message, s.Signature, s.Options, nil)
+		opening, err := op.key.Open(op.gk, op.register, s.Message, s.Signature, s.Options, nonEmpty([]byte(f.reason)))
 		if errors.Is(err, groupsig.ErrUnknown) {
 			err = withHint(groupError(err), "%s", hintRecords)
 		}
@@ -90,7 +92,7 @@ func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
 const hintRecords = "take in all members' records with \"undersign group update\"; if there are no more, the issuer has made a member secretly"
 
 func newGroupVerifyOpeningCmd(e *env) *cobra.Command {
-	var group, sig, key, opening string
+	var group, sig, key, opening, reason string
 	c := &cobra.Command{
 		Use:   "verify-opening FILE --opening FILE --group FILE --member-key FILE",
 		Short: "Check who is said to have signed",
@@ -126,12 +128,12 @@ reader to know.`,
 			}
 			o, err := ov.ParseOpening(p[0])
 			if err == nil {
-				err = ov.VerifyOpening(s.Message, s.Signature, s.Options, o, pub, nil)
+				err = ov.VerifyOpening(s.Message, s.Signature, s.Options, o, pub, nonEmpty([]byte(reason)))
 			}
 			if err != nil {
 				err = withCode(groupFileError(opening, err), ExitInvalid)
 				if o != nil && o.Member() != "" {
-					err = withHint(err, "it says %s: --member-key is that member's, as you know it from elsewhere", oneLine(o.Member()))
+					err = withHint(err, "it says %s: --member-key is that member's, as you know it from elsewhere, and --reason the one that it was opened for", oneLine(o.Member()))
 				}
 				return err
 			}
@@ -151,6 +153,7 @@ reader to know.`,
 	c.MarkFlagRequired("group")
 	fl.StringVar(&key, "member-key", "", "the member's Ed25519 public key, PEM `FILE`")
 	c.MarkFlagRequired("member-key")
+	addReasonFlag(c, &reason)
 	fl.StringVar(&sig, "sig", "", "the signature, `FILE` (default: FILE"+groupSigSuffix+")")
 	describe(c, "member (empty: the issuer made one that isn't registered)", ExitInvalid)
 	describeExit(c, ExitInvalid, "the opening or the signature is invalid")

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -78,19 +79,41 @@ func anyEpoch(gk groupsig.GroupKey, o groupsig.VerifyOptions) groupsig.VerifyOpt
 	return o
 }
 
-// checkEpoch demands --epoch in groups that have epochs, and none in others.
-func checkEpoch(c *cobra.Command, gk groupsig.GroupKey) error {
+// epochFlags say which epoch is meant: by its number, or by what the issuer signed.
+type epochFlags struct {
+	epoch     uint64
+	announced string
+}
+
+func (f *epochFlags) add(c *cobra.Command, epoch, announced string) {
+	c.Flags().Uint64Var(&f.epoch, "epoch", 0, epoch)
+	c.Flags().StringVar(&f.announced, "announced", "", announced)
+	c.MarkFlagsMutuallyExclusive("epoch", "announced")
+}
+
+// check demands an epoch in groups that have epochs, and none in others.
+func (f *epochFlags) check(c *cobra.Command, gk groupsig.GroupKey) error {
+	given := c.Flags().Changed("epoch") || f.announced != ""
 	switch has := gk.Features().Has(groupsig.Epoch); {
-	case has && !c.Flags().Changed("epoch"):
-		return failf(ExitUsage, "ask the issuer, or look where it announces it, and give --epoch N", "the group has epochs, and none is given")
-	case !has && c.Flags().Changed("epoch"):
-		return usagef(c, "--epoch: the group has no epochs")
+	case has && !given:
+		return failf(ExitUsage, "give the issuer's announcement with --announced FILE, or --epoch N as the issuer has published it",
+			"the group has epochs, and none is given")
+	case !has && given:
+		return usagef(c, "the group has no epochs")
 	}
 	return nil
 }
 
-func addEpochFlag(c *cobra.Command, epoch *uint64, what string) {
-	c.Flags().Uint64Var(epoch, "epoch", 0, what)
+// number returns the epoch that credentials are made for.
+func (f *epochFlags) number(c *cobra.Command, e *env, gk groupsig.GroupKey) (uint64, error) {
+	if err := f.check(c, gk); err != nil || f.announced == "" {
+		return f.epoch, err
+	}
+	a, err := e.readAnnouncement(c.Context(), gk, f.announced)
+	if err != nil {
+		return 0, err
+	}
+	return a.Epoch(), inForce(f.announced, a, time.Now())
 }
 
 // checkMemberName refuses names that can't be part of a file name.

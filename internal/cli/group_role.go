@@ -33,7 +33,7 @@ var groupRoles = []groupRole{
 		generate: func(s groupsig.Scheme, _ groupsig.Features) (groupsig.Role, error) { return s.GenerateIssuerKey(), nil },
 		parse:    func(s groupsig.Scheme, key []byte) (groupsig.Role, error) { return s.ParseIssuerKey(key) },
 		state: func(gk groupsig.GroupKey) []encoding.BinaryMarshaler {
-			return []encoding.BinaryMarshaler{gk.NewSessions(), gk.NewRegister()}
+			return []encoding.BinaryMarshaler{gk.NewSessions(), gk.NewRegister(), bytesPart(nil), bytesPart(nil)}
 		},
 	},
 	{
@@ -42,7 +42,7 @@ var groupRoles = []groupRole{
 		generate: func(s groupsig.Scheme, f groupsig.Features) (groupsig.Role, error) { return s.GenerateOpenerKey(f) },
 		parse:    func(s groupsig.Scheme, key []byte) (groupsig.Role, error) { return s.ParseOpenerKey(key) },
 		state: func(gk groupsig.GroupKey) []encoding.BinaryMarshaler {
-			return []encoding.BinaryMarshaler{gk.NewRegister()}
+			return []encoding.BinaryMarshaler{gk.NewRegister(), bytesPart(nil)}
 		},
 	},
 	{

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding"
 	"errors"
+	"slices"
 
 	"github.com/undersign/undersign/groupsig"
 	"github.com/undersign/undersign/keyfile"
@@ -119,29 +120,41 @@ func (s *groupSecretFile) storeParts(e *env, i int, parts ...encoding.BinaryMars
 	return s.sealed.replace(e, s.object)
 }
 
+// bytesPart is a part of a file that is an encoding already.
+type bytesPart []byte
+
+func (b bytesPart) MarshalBinary() ([]byte, error) { return slices.Clone(b), nil }
+
 // A groupIssuer is an issuer's open file.
 type groupIssuer struct {
 	*groupSecretFile
-	key      groupsig.IssuerKey
-	sessions *groupsig.Sessions
-	register *groupsig.Register
+	key       groupsig.IssuerKey
+	sessions  *groupsig.Sessions
+	register  *groupsig.Register
+	announced bytesPart // the last announcement, empty if there was none
+	list      bytesPart // the last list, likewise; of groups without an opener
 }
 
 func (o *opener) openIssuer(path string) (*groupIssuer, error) {
-	s, err := openGroupSecret[*keyfile.GroupIssuer](o, path, 4)
+	s, err := openGroupSecret[*keyfile.GroupIssuer](o, path, 6)
 	if err != nil {
 		return nil, err
 	}
 	p := s.file().Parts
-	is := &groupIssuer{groupSecretFile: s, sessions: s.gk.NewSessions(), register: s.gk.NewRegister()}
+	is := &groupIssuer{groupSecretFile: s, sessions: s.gk.NewSessions(), register: s.gk.NewRegister(), announced: p[4], list: p[5]}
 	if is.key, err = s.gk.Scheme().ParseIssuerKey(p[1]); err == nil {
 		err = errors.Join(is.sessions.UnmarshalBinary(p[2]), is.register.UnmarshalBinary(p[3]))
 	}
 	return is, s.parsed(path, err)
 }
 
+// epoch is the one that credentials are made for, 0 in groups without.
+func (is *groupIssuer) epoch() uint64 { return is.file().Number }
+
 // store writes the file back, with what has changed.
-func (is *groupIssuer) store(e *env) error { return is.storeParts(e, 2, is.sessions, is.register) }
+func (is *groupIssuer) store(e *env) error {
+	return is.storeParts(e, 2, is.sessions, is.register, is.announced, is.list)
+}
 
 func (is *groupIssuer) wipe() {
 	is.key.Wipe()
@@ -153,22 +166,23 @@ type groupOpener struct {
 	*groupSecretFile
 	key      groupsig.Opener
 	register *groupsig.Register
+	list     bytesPart // the last one, empty if there was none
 }
 
 func (o *opener) openGroupOpener(path string) (*groupOpener, error) {
-	s, err := openGroupSecret[*keyfile.GroupOpener](o, path, 3)
+	s, err := openGroupSecret[*keyfile.GroupOpener](o, path, 4)
 	if err != nil {
 		return nil, err
 	}
 	p := s.file().Parts
-	op := &groupOpener{groupSecretFile: s, register: s.gk.NewRegister()}
+	op := &groupOpener{groupSecretFile: s, register: s.gk.NewRegister(), list: p[3]}
 	if op.key, err = s.gk.Scheme().ParseOpenerKey(p[1]); err == nil {
 		err = op.register.UnmarshalBinary(p[2])
 	}
 	return op, s.parsed(path, err)
 }
 
-func (op *groupOpener) store(e *env) error { return op.storeParts(e, 2, op.register) }
+func (op *groupOpener) store(e *env) error { return op.storeParts(e, 2, op.register, op.list) }
 
 func (op *groupOpener) wipe() {
 	op.key.Wipe()

@@ -5,9 +5,9 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,70 +16,110 @@ import (
 )
 
 type groupUpdateFlags struct {
-	secret            secretFlags
-	member, memberKey string
-	roles             roleFlags
-	epoch             uint64
+	secret                          secretFlags
+	member, memberKey, state, group string
+	roles                           roleFlags
+	epoch                           epochFlags
+	rejoined                        bool
 }
 
 func newGroupUpdateCmd(e *env) *cobra.Command {
 	var f groupUpdateFlags
 	c := &cobra.Command{
-		Use:   "update FILE --member FILE|--opener FILE -i FILE",
-		Short: "Take in a new credential, record or group key",
+		Use:   "update FILE --member FILE|--state FILE|--issuer FILE|--opener FILE|--converter FILE",
+		Short: "Take in what others have made",
 		Long: `Take in what others have made.
 
-A member (--member) takes its credential for a new epoch. The epoch is the one
-that the issuer has announced to all: another one is a way to tell members
-apart.
+A member (--member) takes its credential for a new epoch, which is the one that
+the issuer has announced to all (--announced): another one is a way to tell
+members apart.
+
+A verifier (--state) keeps a list of who is revoked, or an announcement, which
+FILE takes the place of, unless it is older, or not in force, or another role
+signed it. There needn't be one yet.
 
 An opener (--opener) takes the record of a new member, and checks it without
 relying on the issuer: the member's long-term key (--member-key) is the one that
-the opener knows.
+the opener knows. If the member was there before, --rejoined says that it is
+known to have joined anew.
+
+An issuer (--issuer) of a group with tokens takes the opener's list: who is on
+it, and revoked by the issuer too, may be invited anew.
 
 A role that has agreed to a group takes the group key, which must be that of the
 group that it has agreed to.`,
-		Example: `  undersign group update epoch-2/alice.credential --member alice.member -i alice.key --epoch 2
+		Example: `  undersign group update epoch-2/alice.credential --member alice.member -i alice.key \
+      --announced epoch-2/group.epochs
+  undersign group update epoch-2/group.epochs --state group.epochs --group group.pub
+  undersign group update newest.list --state revoked.list --group group.pub
   undersign group update alice.record --opener council/opener.age -i opener.key \
       --member-key alice.pub.pem
   undersign group update group.pub --opener opener.age -i opener.key`,
-		Args: nargs(1, 1, "a credential, a record or a group key"),
+		Args: nargs(1, 1, "a file"),
 		RunE: func(c *cobra.Command, args []string) error {
-			switch role, path := f.roles.only(); {
+			role, path := f.roles.only()
+			switch {
 			case f.member != "":
 				return e.groupUpdateMember(c, f, args[0])
+			case f.state != "":
+				if f.group == "" {
+					return usagef(c, "--group is needed to check what --state takes")
+				}
+				gk, err := e.readGroup(c.Context(), f.group)
+				if err != nil {
+					return err
+				}
+				return e.replaceState(c, gk, args[0], f.state)
 			case f.memberKey != "":
 				if groupRoles[role].name != "opener" {
 					return usagef(c, "--member-key goes with --opener: records are for the opener")
 				}
 				return e.groupUpdateOpener(c, f, path, args[0])
-			default:
-				return e.groupUpdateRole(c, f, role, path, args[0])
 			}
+			return e.groupUpdateRole(c, f, role, path, args[0])
 		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.member, "member", "", "the member's `FILE`")
+	fl.StringVar(&f.state, "state", "", "the verifier's list or announcement, `FILE`")
 	f.roles.add(c, "", "the %s's `FILE`")
-	c.MarkFlagsOneRequired("member", "issuer", "opener", "converter")
-	c.MarkFlagsMutuallyExclusive("member", "issuer", "opener", "converter")
+	c.MarkFlagsOneRequired("member", "state", "issuer", "opener", "converter")
+	c.MarkFlagsMutuallyExclusive("member", "state", "issuer", "opener", "converter")
 	addSecretFlags(c, &f.secret)
-	addEpochFlag(c, &f.epoch, "the epoch that the issuer has announced, `N`")
+	addGroupFlag(c, &f.group)
+	f.epoch.add(c, "the epoch that the issuer has published, `N`", "the issuer's announcement `FILE`, which says the epoch")
 	fl.StringVar(&f.memberKey, "member-key", "", "the new member's Ed25519 public key, PEM `FILE`")
-	describe(c, "member or epoch or group, file", ExitInvalid, ExitRefused)
-	describeExit(c, ExitInvalid, "the credential or the record is invalid")
-	describeExit(c, ExitRefused, "it is older than what there is, or of another group")
+	fl.BoolVar(&f.rejoined, "rejoined", false, "the record is of a member that was there before, and has joined anew")
+	describe(c, "member, or epoch, or group, or listed, file; with --state: "+stateFields, ExitInvalid, ExitRefused)
+	describeExit(c, ExitInvalid, "what is to be taken in is invalid")
+	describeExit(c, ExitRefused, "it is older than what there is, not in force, or of another group")
 	return c
 }
 
-// groupUpdateRole takes in the key of a group that a role has agreed to.
+// groupUpdateRole takes in the key of a group that a role has agreed to, or the
+// opener's list for the issuer.
 func (e *env) groupUpdateRole(c *cobra.Command, f groupUpdateFlags, role int, path, file string) error {
-	gk, err := e.readGroup(c.Context(), file)
+	data, err := e.readInput(c.Context(), file, maxObject)
 	if err != nil {
-		if te, ok := errors.AsType[*keyfile.TypeError](err); ok && te.Got == "AGE ENCRYPTED FILE" {
-			err = withHint(err, "a member's record is taken in by the opener, with --member-key")
-		}
 		return err
+	}
+	v, err := keyfile.Parse(data)
+	list, isList := v.(*keyfile.GroupRevocation)
+	if isList && groupRoles[role].name == "issuer" {
+		return e.groupUpdateIssuer(c, f, path, list, file)
+	}
+	k, isKey := v.(*keyfile.GroupKey)
+	switch {
+	case isAge(data):
+		return failf(ExitError, "a member's record is taken in by the opener, with --member-key", "%s: expected GROUP KEY, found an age file", inputName(file))
+	case err != nil:
+		return wantedHint(k, fileError(file, err))
+	case !isKey:
+		return wantedHint(k, fileError(file, &keyfile.TypeError{Want: keyfile.Type(k), Got: keyfile.Type(v)}))
+	}
+	gk, err := groupOf(k.File(), 1)
+	if err != nil {
+		return groupFileError(file, err)
 	}
 	return changeSecret(c.Context(), e, f.secret, path, groupRoles[role].openBefore, func(_ *opener, rf *groupRoleFile) error {
 		if err := rf.accept(e, gk); err != nil {
@@ -91,10 +131,40 @@ func (e *env) groupUpdateRole(c *cobra.Command, f groupUpdateFlags, role int, pa
 	})
 }
 
+// groupUpdateIssuer notes who is on the opener's list: their old credentials are of no
+// use any more.
+func (e *env) groupUpdateIssuer(c *cobra.Command, f groupUpdateFlags, path string, v *keyfile.GroupRevocation, file string) error {
+	return changeSecret(c.Context(), e, f.secret, path, (*opener).openIssuer, func(_ *opener, is *groupIssuer) error {
+		s, err := stateOf(is.gk, v, file, parseList)
+		if err != nil {
+			return err
+		}
+		if err := inForce(file, s, time.Now()); err != nil {
+			return err
+		}
+		rr, ok := groupsig.As[groupsig.RevocationReader](is.gk)
+		list, isList := s.(groupsig.Revocation)
+		if !ok || !isList || !is.gk.Features().Has(groupsig.Token) {
+			return usagef(c, "the group has no tokens")
+		}
+		n, err := rr.MarkListed(is.register, list, time.Now().Unix())
+		if err != nil {
+			return groupFileError(file, err)
+		}
+		if err := is.store(e); err != nil {
+			return err
+		}
+		return e.print(groupUpdateResult{Listed: &n, File: path}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: %d more of the revoked may be invited anew\n", oneLine(path), n)
+		})
+	})
+}
+
 type groupUpdateResult struct {
 	Member string `json:"member,omitempty"`
 	Epoch  uint64 `json:"epoch,omitempty"`
 	Group  string `json:"group,omitempty"`
+	Listed *int   `json:"listed,omitempty"`
 	File   string `json:"file"`
 }
 
@@ -104,25 +174,26 @@ func (e *env) groupUpdateMember(c *cobra.Command, f groupUpdateFlags, file strin
 		if !ok {
 			return usagef(c, "the group has no epochs")
 		}
-		if err := checkEpoch(c, m.gk); err != nil {
+		epoch, err := f.epoch.number(c, e, m.gk)
+		if err != nil {
 			return err
 		}
-		if f.epoch <= u.Epoch() {
-			return failf(ExitRefused, "", "the credential is of epoch %d already", u.Epoch())
+		if epoch <= u.Epoch() {
+			return failf(ExitRefused, "get the issuer's newest announcement", "the credential is of epoch %d already", u.Epoch())
 		}
 		p, err := readGroupParts[*keyfile.GroupCredential](c.Context(), e, m.gk, file, 1)
 		if err != nil {
 			return err
 		}
-		if err := u.Update(p[0], f.epoch); err != nil {
-			return withCode(groupFileError(file, err), ExitInvalid)
+		if err := u.Update(p[0], epoch); err != nil {
+			return withHint(withCode(groupFileError(file, err), ExitInvalid), "it has to be this member's own, for epoch %d", epoch)
 		}
-		m.file().Number = f.epoch
+		m.file().Number = epoch
 		if err := m.store(e); err != nil {
 			return err
 		}
-		return e.print(groupUpdateResult{Epoch: f.epoch, File: f.member}, func(w io.Writer) {
-			fmt.Fprintf(w, "%s: epoch %d\n", f.member, f.epoch)
+		return e.print(groupUpdateResult{Epoch: epoch, File: f.member}, func(w io.Writer) {
+			fmt.Fprintf(w, "%s: epoch %d\n", oneLine(f.member), epoch)
 		})
 	})
 }
@@ -144,8 +215,19 @@ func (e *env) groupUpdateOpener(c *cobra.Command, f groupUpdateFlags, path, file
 		}
 		var r groupsig.Record
 		if err = r.UnmarshalBinary(p[0]); err == nil {
-			if old := op.register.Member(r.Member); old != nil && bytes.Equal(old.Point, r.Point) && key.Equal(old.Key) {
+			err = r.Verify(key)
+		}
+		if err == nil {
+			switch old := op.register.Member(r.Member); {
+			case old == nil:
+			case bytes.Equal(old.Point, r.Point) && key.Equal(old.Key):
 				return failf(ExitRefused, "", "%s: %s is recorded already", inputName(file), oneLine(r.Member))
+			case !f.rejoined:
+				return failf(ExitRefused, "if the member is known to have joined anew, add --rejoined", "%s: there is another record of %s", inputName(file), oneLine(r.Member))
+			default:
+				if err := op.register.Retire(r.Member); err != nil {
+					return err
+				}
 			}
 			err = op.key.Record(op.gk, op.register, &r, key)
 		}

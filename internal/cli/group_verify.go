@@ -14,15 +14,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/undersign/undersign/groupsig"
-	"github.com/undersign/undersign/keyfile"
 )
 
 type groupVerifyFlags struct {
-	group, revoked          string
-	scope                   scopeFlags
-	sigs                    []string
-	epoch, limit, minNumber uint64
-	once                    bool
+	group, revoked, at         string
+	scope                      scopeFlags
+	epoch                      epochFlags
+	sigs                       []string
+	limit                      uint64
+	minNumber, minAnnouncement uint64
+	once                       bool
 }
 
 func newGroupVerifyCmd(e *env) *cobra.Command {
@@ -35,9 +36,11 @@ which is faster in most schemes, and the bad ones are found.
 
 In groups with scopes the signatures must be for --scope, and each is shown with
 the signer's pseudonym in it; --once refuses a second signature of one member.
-In groups with epochs --epoch is the one for which a credential must have been
-made: who is revoked has none. In groups with lists, --revoked is the newest.`,
-		Example: `  undersign group verify motion.txt --group group.pub --scope 2026-11 --epoch 1
+In groups with epochs --announced is the issuer's newest announcement of those
+that are accepted, or --epoch a single one, however it was learned: who is
+revoked has no credential for it. In groups with lists, --revoked is the newest
+list. Both are signed, numbered, and expire: keep the newest with update.`,
+		Example: `  undersign group verify motion.txt --group group.pub --scope 2026-11 --announced group.epochs
   undersign group verify vote-*.txt --group group.pub --scope vote --epoch 1 --once
   undersign group verify pass.txt --group group.pub --revoked revoked.list`,
 		Args: nargs(1, -1, "a file"),
@@ -49,11 +52,15 @@ made: who is revoked has none. In groups with lists, --revoked is the newest.`,
 	fl.StringSliceVar(&f.sigs, "sig", nil, "the signatures, `FILE,...`, in the order of the files (default: FILE"+groupSigSuffix+")")
 	f.scope.add(c, "accept signatures for the scope `TEXT` only", "accept signatures for `TEXT` only, in groups without scopes")
 	fl.Uint64Var(&f.limit, "limit", 0, "accept `N` signatures of everybody in the scope, as sign --use makes them")
-	addEpochFlag(c, &f.epoch, "accept credentials of the epoch `N` only")
+	f.epoch.add(c, "accept credentials of the epoch `N` only", "accept credentials of the epochs that the issuer has announced in `FILE`")
+	fl.Uint64Var(&f.minAnnouncement, "min-announcement", 0, "refuse announcements older than number `N`")
 	fl.StringVar(&f.revoked, "revoked", "", "refuse who is in the list of revoked members `FILE`")
 	fl.Uint64Var(&f.minNumber, "min-number", 0, "refuse lists older than number `N`")
+	fl.StringVar(&f.at, "at", "", "decide as of `TIME`, such as 2026-11-30T12:00:00Z (default: now)")
 	fl.BoolVar(&f.once, "once", false, "refuse a second signature of one member in the scope")
-	describe(c, "valid, group, signatures [file, status (valid, invalid, revoked, repeated), pseudonym, reason]", ExitInvalid)
+	describe(c, "valid, group, signatures [file, status (valid, invalid, revoked, repeated), pseudonym, use, reason]",
+		ExitInvalid, ExitRefused)
+	describeExit(c, ExitRefused, "the announcement or the list isn't in force, or is too old")
 	return c
 }
 
@@ -99,7 +106,10 @@ func (e *env) groupVerify(c *cobra.Command, f groupVerifyFlags, files []string) 
 	if err != nil {
 		return err
 	}
-	opts := groupsig.VerifyOptions{MinEpoch: f.epoch, MaxEpoch: f.epoch, MinNumber: f.minNumber}
+	opts, err := e.verifyOptions(c, gk, f)
+	if err != nil {
+		return err
+	}
 	so, err := f.scope.options(c, gk)
 	if err != nil {
 		return err
@@ -109,19 +119,9 @@ func (e *env) groupVerify(c *cobra.Command, f groupVerifyFlags, files []string) 
 	if err != nil {
 		return err
 	}
-	if err := checkEpoch(c, gk); err != nil {
-		return err
-	}
 	if f.once && so.Scope == nil {
 		return usagef(c, "--once: without scopes nobody can tell members apart")
 	}
-	if f.revoked != "" {
-		if opts.Revocation, err = e.readRevocation(ctx, gk, f.revoked); err != nil {
-			return err
-		}
-		opts.Now = time.Now().Unix()
-	}
-
 	r := groupVerifyResult{Valid: true, Group: groupID(gk), Signatures: make([]groupVerdict, len(files))}
 	set := make([]groupsig.Signed, len(files))
 	scopes := map[string][]int{}
@@ -171,6 +171,41 @@ func (e *env) groupVerify(c *cobra.Command, f groupVerifyFlags, files []string) 
 		return err
 	}
 	return failf(ExitInvalid, "", "%d of %d signatures are refused", bad, len(files))
+}
+
+// verifyOptions returns what is demanded of all signatures, but for scope and context.
+func (e *env) verifyOptions(c *cobra.Command, gk groupsig.GroupKey, f groupVerifyFlags) (groupsig.VerifyOptions, error) {
+	at := time.Now()
+	o := groupsig.VerifyOptions{
+		MinEpoch: f.epoch.epoch, MaxEpoch: f.epoch.epoch, MinNumber: f.minNumber, MinAnnouncement: f.minAnnouncement,
+	}
+	if err := f.epoch.check(c, gk); err != nil {
+		return o, err
+	}
+	var err error
+	if f.at != "" {
+		if at, err = time.Parse(time.RFC3339, f.at); err != nil {
+			return o, usagef(c, "--at %q: want a time such as 2026-11-30T12:00:00Z", f.at)
+		}
+	}
+	o.Now = at.Unix()
+	if f.epoch.announced != "" {
+		if o.Announcement, err = e.readAnnouncement(c.Context(), gk, f.epoch.announced); err != nil {
+			return o, err
+		}
+		if err := inForce(f.epoch.announced, o.Announcement, at); err != nil {
+			return o, err
+		}
+	}
+	if f.revoked != "" {
+		if o.Revocation, err = e.readRevocation(c.Context(), gk, f.revoked); err != nil {
+			return o, err
+		}
+		if err := inForce(f.revoked, o.Revocation, at); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
 }
 
 // addPseudonyms notes the pseudonyms of valid signatures, and with once refuses those
@@ -242,24 +277,10 @@ func verifyGroupBatch(ctx context.Context, gk groupsig.GroupKey, opts groupsig.V
 	return nil
 }
 
-// staleError says what can be done about a revocation state that can't be used.
+// staleError says what can be done about a state that can't be used.
 func staleError(err error) error {
 	if errors.As(err, new(*groupsig.StaleError)) {
-		return &Error{Err: err, Hint: "get the newest list of revoked members", Code: ExitRefused}
+		return &Error{Err: err, Hint: "get the newest, and keep it with \"undersign group update\"", Code: ExitRefused}
 	}
 	return groupError(err)
-}
-
-// readRevocation reads a list of revoked members.
-func (e *env) readRevocation(ctx context.Context, gk groupsig.GroupKey, file string) (groupsig.Revocation, error) {
-	rr, ok := groupsig.As[groupsig.RevocationReader](gk)
-	if !ok {
-		return nil, failf(ExitUsage, "", "the group has no lists of revoked members")
-	}
-	p, err := readGroupParts[*keyfile.GroupRevocation](ctx, e, gk, file, 1)
-	if err != nil {
-		return nil, err
-	}
-	list, err := rr.ParseRevocation(p[0])
-	return list, groupFileError(file, err)
 }

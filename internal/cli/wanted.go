@@ -26,6 +26,7 @@ var wantedHints = map[string]string{
 	"GROUP OPENING":         "give the file that \"undersign group open\" has written",
 	"GROUP LINK":            "give the file that \"undersign group link\" has written",
 	"GROUP CLAIM":           "give the file that \"undersign group claim\" has written",
+	"GROUP ANNOUNCEMENT":    "give the announcement that \"undersign group announce\" or \"revoke\" has written",
 	"GROUP REVOCATION LIST": "give the list that \"undersign group revoke\" has written",
 	"GROUP BLINDING KEY":    "give the key that was written beside the query",
 	"GROUP QUERY":           "give the query that \"undersign group convert --group\" has written",
