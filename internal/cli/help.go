@@ -18,6 +18,7 @@ import (
 // Keys of cobra's annotations, which is where a command keeps its commandDoc.
 const (
 	groupKey = "undersign.group"
+	orderKey = "undersign.order"
 	exitKey  = "undersign.exit."
 	jsonKey  = "undersign.json"
 )
@@ -87,11 +88,16 @@ func usageLine(c *cobra.Command) string {
 	return strings.TrimRight(c.CommandPath()+" "+args, " ") + " [flags]"
 }
 
-// visibleCommands returns the commands below c that help lists.
+// visibleCommands returns the commands below c that help lists, in the order that they
+// have in newGroupCmd, and not in cobra's.
 func visibleCommands(c *cobra.Command) []*cobra.Command {
-	return slices.DeleteFunc(slices.Clone(c.Commands()), func(s *cobra.Command) bool {
+	cmds := slices.DeleteFunc(slices.Clone(c.Commands()), func(s *cobra.Command) bool {
 		return s.Hidden || s.Deprecated != ""
 	})
+	slices.SortStableFunc(cmds, func(a, b *cobra.Command) int {
+		return strings.Compare(a.Annotations[orderKey], b.Annotations[orderKey])
+	})
+	return cmds
 }
 
 func printHelp(w io.Writer, c *cobra.Command) {

@@ -69,6 +69,12 @@ func newGroupCmd(e *env, use, short, long string, subs ...*cobra.Command) *cobra
 		Annotations: map[string]string{groupKey: ""},
 	}
 	c.AddCommand(subs...)
+	for i, sub := range subs {
+		if sub.Annotations == nil {
+			sub.Annotations = map[string]string{}
+		}
+		sub.Annotations[orderKey] = fmt.Sprintf("%03d", i)
+	}
 	return describe(c, "")
 }
 
