@@ -155,7 +155,7 @@ func (a *Aggregator) loadRecord(r Record) error {
 			d.Fail("network", "it is another one")
 		}
 		a.nextSeq = d.U64("next number")
-		a.recovering = d.U8("recovering") != 0
+		a.recovering = readFlag(d, "recovering")
 	case kind == kindPool && len(of) == 2:
 		err = a.loadPool(d, of[0], of[1])
 	case kind == kindBatch && len(of) == 1:

@@ -58,6 +58,14 @@ func flag(b bool) uint8 {
 	return 0
 }
 
+func readFlag(d *wire.Decoder, field string) bool {
+	v := d.U8(field)
+	if v > 1 {
+		d.Fail(field, "%d is no truth value", v)
+	}
+	return v == 1
+}
+
 // flightRecord returns the record of a message. Whether it was acknowledged, and what was
 // signed for it, isn't in it: safety doesn't rest on that.
 func (c *Client) flightRecord(f *flight) Record {
@@ -109,7 +117,7 @@ func (c *Client) loadRecord(r Record) error {
 			d.Fail("network", "it is another one")
 		}
 		c.next = d.U64("next nonce")
-		c.recovering = d.U8("recovering") != 0
+		c.recovering = readFlag(d, "recovering")
 	case 8:
 		d.Header(recordVersion, recordFlight)
 		f := &flight{nonce: binary.BigEndian.Uint64(r.Key[clientKeyLength:]), agg: c.cfg.First}
