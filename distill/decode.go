@@ -245,6 +245,9 @@ func (d *decoder) list(n int) ([]uint32, error) {
 	if count[0] > uint64(len(d.b)) {
 		return nil, reject(RuleTruncated)
 	}
+	if count[0] == 0 {
+		return nil, nil
+	}
 	deltas := make([]uint64, count[0])
 	if err := d.column(deltas); err != nil {
 		return nil, err
