@@ -21,6 +21,11 @@ import (
 // are copied. Items are independent of each other, so that with all schemes their
 // messages may be equal.
 type Batch struct {
+	// ShortWeights makes Verify faster, by up to a tenth, with weights of 64 bits
+	// instead of 128: the probability is 2⁻⁶⁴ then. Weights are fresh, so that
+	// nobody can try it more often than Verify is called.
+	ShortWeights bool
+
 	scheme Scheme
 	items  []item
 	eq     equation
@@ -137,8 +142,12 @@ func (b *Batch) verify() []int {
 func (b *Batch) search(list []int) []int {
 	weights := transcript.NewWeights(b.digest(list))
 	ws := make([]bls12381.Scalar, len(list))
+	next := weights.Next
+	if b.ShortWeights {
+		next = weights.NextShort
+	}
 	for i := range ws {
-		weights.Next(&ws[i])
+		next(&ws[i])
 	}
 	product := func(lo, hi int) *bls12381.GT {
 		var terms []term

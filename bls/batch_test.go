@@ -26,6 +26,7 @@ func TestBatch(t *testing.T) {
 	for _, s := range schemes {
 		for round := range 4 {
 			b := NewBatch(s)
+			b.ShortWeights = round%2 == 1
 			bad := map[int]bool{}
 			for range []int{0, 1, 3, n}[round] {
 				bad[r.IntN(n)] = true

@@ -163,12 +163,39 @@ func (e *equation) pairs(terms []term, weights []bls12381.Scalar) []bls12381.Pai
 		}
 		return pairs
 	}
-	for _, m := range texts {
-		s := combine(byText[m], weights, func(i int) point { return e.keys.list[terms[i].key] })
-		pairs = append(pairs, pair(s, e.hashes[m]))
+	sums := e.sumKeys(byText, texts, terms, weights)
+	for i, m := range texts {
+		pairs = append(pairs, pair(sums[i], e.hashes[m]))
 	}
 	return pairs
 }
+
+// sumKeys returns the sum of each text's keys.
+func (e *equation) sumKeys(byText map[int][]int, texts []int, terms []term, weights []bls12381.Scalar) []point {
+	key := func(i int) point { return e.keys.list[terms[i].key] }
+	sums := make([]point, len(texts))
+	if weights == nil || key(byText[texts[0]][0]).inG2() || len(terms) > fewTerms*len(texts) {
+		for i, m := range texts {
+			sums[i] = combine(byText[m], weights, key)
+		}
+		return sums
+	}
+	// Many short sums share their inversions.
+	lists := make([][]bls12381.G1Term, len(texts))
+	for i, m := range texts {
+		for _, j := range byText[m] {
+			lists[i] = append(lists[i], bls12381.MulG1(&weights[j], key(j).one))
+		}
+	}
+	list := bls12381.G1SumsVarTime(lists...)
+	for i := range list {
+		sums[i] = point{one: &list[i]}
+	}
+	return sums
+}
+
+// fewTerms is how many terms the sums may have, on average, that are computed together.
+const fewTerms = 8
 
 // cheaperByKey compares the costs of both ways to gather terms, in Miller loops. A weight
 // costs a multiplication of 128 bits, in G1 or in G2.

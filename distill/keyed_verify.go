@@ -66,6 +66,7 @@ func (v *KeyedVerifier) VerifyAll(encoded [][]byte) ([]*KeyedVerified, []error) 
 	results := make([]*KeyedVerified, len(encoded))
 	errs := make([]error, len(encoded))
 	joint := bls.NewBatch(bls.ProofOfPossession)
+	joint.ShortWeights = true
 	var items []int // by their position in joint
 	for i := range encoded {
 		var eq equation

@@ -98,6 +98,7 @@ func (v *Verifier) VerifyAll(encoded [][]byte, views []View) ([]*Verified, []err
 	results := make([]*Verified, len(encoded))
 	errs := make([]error, len(encoded))
 	joint := bls.NewBatch(bls.ProofOfPossession)
+	joint.ShortWeights = true
 	var items []int // by their position in joint
 	for i := range encoded {
 		var eq equation

@@ -96,10 +96,16 @@ func NewWeights(digest [sha256.Size]byte) *Weights {
 }
 
 // Next sets k to the next weight, which isn't 0. Each equation needs its own.
-func (w *Weights) Next(k *bls12381.Scalar) *bls12381.Scalar {
+func (w *Weights) Next(k *bls12381.Scalar) *bls12381.Scalar { return w.next(k, 16) }
+
+// NextShort is Next for weights below 2⁶⁴, which cost half, and let a false equation
+// pass with a probability of 2⁻⁶⁴.
+func (w *Weights) NextShort(k *bls12381.Scalar) *bls12381.Scalar { return w.next(k, 8) }
+
+func (w *Weights) next(k *bls12381.Scalar, size int) *bls12381.Scalar {
 	var b [16]byte
 	for {
-		w.xof.Read(b[:])
+		w.xof.Read(b[len(b)-size:])
 		if k.SetWeight(b[:]) {
 			return k
 		}

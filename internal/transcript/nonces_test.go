@@ -66,6 +66,11 @@ func TestWeights(t *testing.T) {
 			}
 			seen[string(x.Bytes())] = true
 		}
+		w.NextShort(&k)
+		if b := k.Bytes(); k.IsZero() || !bytes.Equal(b[:24], make([]byte, 24)) || seen[string(b)] {
+			t.Fatalf("short weight %x", b)
+		}
+		seen[string(k.Bytes())] = true
 	}
 }
 
