@@ -510,11 +510,10 @@ func TestDirectoryHistory(t *testing.T) {
 			}
 		}
 		// What it has loaded it knows: nobody registers an old key.
-		for id, r := range m.versions[1] {
+		for _, r := range m.versions[1] {
 			res, err := loaded.Apply(1, w.entry(w.register(t, r, 10)))
 			wantRule(t, "register again", err, RuleNoChange)
 			wantRule(t, "register again", res.Changes[0].Err, RuleKeyRegistered)
-			_ = id
 		}
 	}
 }

@@ -206,12 +206,11 @@ func TestEvidenceSub(t *testing.T) {
 	}
 	other := func(s *Submission) { s.Payload = []byte("b") }
 	a := submit(r, false, nil)
-	for i, b := range []*Submission{submit(r, false, other), submit(r, true, other), submit(r, false, func(s *Submission) { s.Payload, s.NotAfter = nil, 10 })} {
+	for _, b := range []*Submission{submit(r, false, other), submit(r, true, other), submit(r, false, func(s *Submission) { s.Payload, s.NotAfter = nil, 10 })} {
 		wantAccused(t, w, "two payloads", NewSubEvidence(w.net, 1, a, b), view, Accused{RoleClient, 1})
 		wantAccused(t, w, "the other way round", NewSubEvidence(w.net, 1, b, a), view, Accused{RoleClient, 1})
 		wantNone(t, w, "without a directory", NewSubEvidence(w.net, 1, a, b), nil, RuleVersion)
 		wantNone(t, w, "for another version", NewSubEvidence(w.net, 0, a, b), view, RuleVersion)
-		_ = i
 	}
 	before, err := d.At(0)
 	if err != nil {
