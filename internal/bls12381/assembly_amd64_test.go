@@ -33,5 +33,5 @@ func haveAssembly() bool {
 // useAssembly switches assembly on or off, here and in the backend.
 func useAssembly(on bool) {
 	fpADX, frADX, fptowerADX = on, on, on
-	hasMul, hasMul2, haveSelect = on, on, on
+	hasMul, hasMul2, haveSelect, hasKernel = on, on, on, on
 }

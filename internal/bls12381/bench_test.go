@@ -70,7 +70,7 @@ func BenchmarkG1(b *testing.B) {
 	b.Run("addmixed", func(b *testing.B) {
 		p = q
 		for b.Loop() {
-			g1AddMixed(&p, &p, &q.x, &q.y)
+			g1AddMixed(&p, &p, &g1Entry{q.x, q.y})
 		}
 	})
 	b.Run("mult", func(b *testing.B) {

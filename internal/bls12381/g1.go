@@ -228,8 +228,14 @@ func g1Add(p, a, b *G1) {
 	p.affine = false
 }
 
-// g1AddMixed is algorithm 8: p = a + (x, y), where the latter isn't the identity.
-func g1AddMixed(p, a *G1, bx, by *fe) {
+// g1AddMixed is algorithm 8: p = a + e, where e isn't the identity.
+func g1AddMixed(p, a *G1, e *g1Entry) {
+	if hasKernel {
+		addMixed(&p.x[0], &a.x[0], &e.x[0])
+		p.affine = false
+		return
+	}
+	bx, by := &e.x, &e.y
 	var t0, t1, t2, t3, t4, x3, y3, z3 fe
 	feMul(&t0, &a.x, bx)
 	feMul(&t1, &a.y, by)

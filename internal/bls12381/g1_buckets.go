@@ -45,13 +45,11 @@ func g1Buckets(terms []G1Term) (acc bls.G1Jac) {
 	next := make([]int, len(sizes))
 	work := make([]bls.G1Affine, len(points))
 	for j := windows - 1; j >= 0; j-- {
-		for range w {
-			acc.DoubleAssign()
-		}
+		g1DoubleTimes(&acc, w)
 		n := g1Sort(work, points, digits[j*len(points):][:len(points)], sizes, next)
 		g1SumGroups(work[:n], sizes)
 		sum := g1Weighted(work, sizes)
-		acc.AddAssign(&sum)
+		g1AddJacobian(&acc, &sum)
 	}
 	return acc
 }
@@ -110,9 +108,9 @@ func g1Weighted(sums []bls.G1Affine, sizes []int) (acc bls.G1Jac) {
 	for b := len(sizes) - 1; b >= 0; b-- {
 		if sizes[b] == 1 {
 			n--
-			run.AddMixed(&sums[n])
+			g1AddAffine(&run, &sums[n])
 		}
-		acc.AddAssign(&run)
+		g1AddJacobian(&acc, &run)
 	}
 	return acc
 }

@@ -80,7 +80,7 @@ func (p *G1) decode(b []byte, size int, identity bool) error {
 	if err != nil {
 		return err
 	}
-	if !a.IsInSubGroup() {
+	if !g1InSubgroup(&a) {
 		return errors.New("bls12381: point of G1 isn't in the subgroup")
 	}
 	*p = g1FromAffine(&a)
@@ -115,7 +115,7 @@ func g1DecodeCurve(b []byte, size int, identity bool) (a bls.G1Affine, err error
 	y2.Square(&a.X)
 	y2.Mul(&y2, &a.X)
 	y2.Add(&y2, &four)
-	if a.Y.Sqrt(&y2) == nil {
+	if !feSqrtVarTime(&a.Y, &y2) {
 		return a, errNotOnCurve
 	}
 	if a.Y.LexicographicallyLargest() != (b[0]&flagLargest != 0) {
@@ -163,7 +163,7 @@ func checkFlags(b []byte, size int, compressed, identity bool) error {
 // [G1.SetUncompressedUnsafe]. All others are.
 func (p *G1) InSubgroupVarTime() bool {
 	a := p.toAffine()
-	return a.IsInSubGroup()
+	return g1InSubgroup(&a)
 }
 
 // String shows no coordinates: a point may be secret.

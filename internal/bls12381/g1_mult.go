@@ -147,7 +147,7 @@ func (p *G1) CombMult(k *Scalar, c *G1Comb) *G1 {
 			if i == combWidth-1 && b == 0 {
 				acc = G1{x: e.x, y: e.y, z: feOne}
 			} else {
-				g1AddMixed(&acc, &acc, &e.x, &e.y)
+				g1AddMixed(&acc, &acc, &e)
 			}
 		}
 	}

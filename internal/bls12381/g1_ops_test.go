@@ -40,7 +40,7 @@ func TestG1Group(t *testing.T) {
 			// The mixed formula holds for all but an affine identity.
 			if n := *q; b != 0 {
 				NormalizeG1(&n)
-				if g1AddMixed(&n, p, &n.x, &n.y); !n.Equal(points[a+b]) {
+				if g1AddMixed(&n, p, &g1Entry{n.x, n.y}); !n.Equal(points[a+b]) {
 					t.Errorf("%d and %d, mixed", a, b)
 				}
 			}

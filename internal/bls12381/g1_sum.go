@@ -36,7 +36,7 @@ func (p *G1) SumVarTime(points []G1Affine) *G1 {
 			work[i] = points[i].a
 		}
 		g1SumGroups(work[:n], []int{n})
-		sum.AddMixed(&work[0])
+		g1AddAffine(&sum, &work[0])
 		points = points[n:]
 	}
 	*p = g1FromJacobian(&sum)

@@ -60,23 +60,3 @@ func G1SumsVarTime(sums ...[]G1Term) []G1 {
 	}
 	return out
 }
-
-// g1Rows sums the multiples that the digits of the rows select.
-func g1Rows(rows []g1Row, longest int) (acc bls.G1Jac) {
-	acc.FromAffine(&bls.G1Affine{})
-	var neg bls.G1Affine
-	for i := longest - 1; i >= 0; i-- {
-		acc.DoubleAssign()
-		for j := range rows {
-			d := rows[j].digits[i]
-			switch {
-			case d > 0:
-				acc.AddMixed(&rows[j].odd[d/2])
-			case d < 0:
-				neg.Neg(&rows[j].odd[-d/2])
-				acc.AddMixed(&neg)
-			}
-		}
-	}
-	return acc
-}

@@ -50,10 +50,11 @@ func (t *G1Table) Point() *G1 { return new(G1).Set(&t.p) }
 // g1OddMultiples sets dst to p, 3p, 5p, ...
 func g1OddMultiples(dst []bls.G1Jac, p *G1) {
 	dst[0] = p.jacobian()
-	var twice bls.G1Jac
-	twice.Double(&dst[0])
+	twice := dst[0]
+	g1DoubleTimes(&twice, 1)
 	for i := 1; i < len(dst); i++ {
-		dst[i].Set(&dst[i-1]).AddAssign(&twice)
+		dst[i] = dst[i-1]
+		g1AddJacobian(&dst[i], &twice)
 	}
 }
 
@@ -119,7 +120,7 @@ func (p *G1) MultiMultVarTime(terms ...G1Term) *G1 {
 	}
 	sum := g1Buckets(loose)
 	rest := g1Straus(tabled)
-	sum.AddAssign(&rest)
+	g1AddJacobian(&sum, &rest)
 	*p = g1FromJacobian(&sum)
 	return p
 }
@@ -130,8 +131,7 @@ type g1Row struct {
 	odd    []bls.G1Affine
 }
 
-func g1Straus(terms []G1Term) (acc bls.G1Jac) {
-	acc.FromAffine(&bls.G1Affine{})
+func g1Straus(terms []G1Term) bls.G1Jac {
 	// Odd multiples of all new points become affine with one inversion.
 	const size = 1 << (nafPoint - 2)
 	jac := make([]bls.G1Jac, 0, size*len(terms))
@@ -163,20 +163,32 @@ func g1Straus(terms []G1Term) (acc bls.G1Jac) {
 			nafDigits(a.digits[:], [4]uint64{k1[0], k1[1]}, width),
 			nafDigits(b.digits[:], [4]uint64{k2[0], k2[1]}, width))
 	}
+	return g1Rows(rows, longest)
+}
+
+// g1Rows sums the multiples that the digits of the rows select.
+func g1Rows(rows []g1Row, longest int) (acc bls.G1Jac) {
+	acc.FromAffine(&bls.G1Affine{})
 	var neg bls.G1Affine
+	doublings := 0 // that are due
 	for i := longest - 1; i >= 0; i-- {
-		acc.DoubleAssign()
+		doublings++
 		for j := range rows {
 			d := rows[j].digits[i]
-			switch {
-			case d > 0:
-				acc.AddMixed(&rows[j].odd[d/2])
-			case d < 0:
+			if d == 0 {
+				continue
+			}
+			g1DoubleTimes(&acc, doublings)
+			doublings = 0
+			if d > 0 {
+				g1AddAffine(&acc, &rows[j].odd[d/2])
+			} else {
 				neg.Neg(&rows[j].odd[-d/2])
-				acc.AddMixed(&neg)
+				g1AddAffine(&acc, &neg)
 			}
 		}
 	}
+	g1DoubleTimes(&acc, doublings)
 	return acc
 }
 

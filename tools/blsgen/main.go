@@ -1,11 +1,11 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Blsgen writes the amd64 kernel of internal/bls12381.
+// Blsgen writes the amd64 kernels of internal/bls12381.
 //
 //	blsgen [-check] DIR
 //
-// It writes select_amd64.s and select_amd64_stub.go to DIR, the directory of
+// It writes select_amd64.s, kernel_amd64.s and their stubs to DIR, the directory of
 // package bls12381. With -check it writes nothing and fails if they differ.
 package main
 
@@ -15,8 +15,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
 )
@@ -63,29 +66,39 @@ func run(dir string, check bool) error {
 	return nil
 }
 
+// local is the suffix of names that only their file knows.
+const local = "<>"
+
 // generate returns the contents of the files by name.
 func generate() (map[string][]byte, error) {
-	c := build.NewContext()
-	c.ConstraintExpr("amd64,!purego")
-	selectEntry(c)
-	f, err := c.Result()
-	if err != nil {
-		return nil, err
-	}
-	if err := pass.Compile.Execute(f); err != nil {
-		return nil, err
-	}
-	cfg := printer.Config{Name: "blsgen", Pkg: "bls12381"}
 	files := map[string][]byte{}
-	for name, p := range map[string]printer.Printer{
-		"select_amd64.s":       printer.NewGoAsm(cfg),
-		"select_amd64_stub.go": printer.NewStubs(cfg),
-	} {
-		data, err := p.Print(f)
+	for name, write := range map[string]func(*build.Context){"select": selectEntry, "kernel": kernel} {
+		c := build.NewContext()
+		c.ConstraintExpr("amd64,!purego")
+		write(c)
+		f, err := c.Result()
 		if err != nil {
 			return nil, err
 		}
-		files[name] = append([]byte(header), data...)
+		if err := pass.Compile.Execute(f); err != nil {
+			return nil, err
+		}
+		cfg := printer.Config{Name: "blsgen", Pkg: "bls12381"}
+		code, err := printer.NewGoAsm(cfg).Print(f)
+		if err != nil {
+			return nil, err
+		}
+		// Go knows nothing of functions that only assembly calls.
+		f.Sections = slices.DeleteFunc(f.Sections, func(s ir.Section) bool {
+			fn, ok := s.(*ir.Function)
+			return ok && strings.HasSuffix(fn.Name, local)
+		})
+		stub, err := printer.NewStubs(cfg).Print(f)
+		if err != nil {
+			return nil, err
+		}
+		files[name+"_amd64.s"] = append([]byte(header), code...)
+		files[name+"_amd64_stub.go"] = append([]byte(header), stub...)
 	}
 	return files, nil
 }

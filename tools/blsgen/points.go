@@ -1,0 +1,243 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// kernel writes the field's chains of squares and the formulas of points in G1.
+// Coordinates in Go's memory are reduced, before and after.
+func kernel(c *Context) {
+	f := newField(c)
+	f.products()
+	squareTimes(f)
+	doubleTimes(f)
+	addAffine(f)
+	addJacobian(f)
+	addMixed(f)
+}
+
+// begin starts a function.
+func (f *field) begin(name, signature string, doc ...string) {
+	f.Function(name)
+	f.Attributes(attr.NOSPLIT)
+	f.Pragma("noescape")
+	f.SignatureExpr(signature)
+	f.Doc(doc...)
+	f.spare = f.AllocLocal(spareBytes)
+	f.acc = nil
+}
+
+// pointer loads the parameter, through which elements are read and written.
+func (f *field) pointer(name string, r GPPhysical) { f.Load(f.Param(name), r) }
+
+// read copies elements from behind r to the frame.
+func (f *field) read(r GPPhysical, n int) (out []*value) {
+	for i := range n {
+		v := f.local()
+		f.copy(v, &value{Mem{Base: r, Disp: i * feBytes}, 1})
+		out = append(out, v)
+	}
+	return out
+}
+
+// write reduces elements, and stores them to where the parameter points.
+func (f *field) write(name string, vs ...*value) {
+	for _, v := range vs {
+		f.reduce(v, v)
+	}
+	f.Load(f.Param(name), RDI)
+	for i, v := range vs {
+		f.copy(&value{m: Mem{Base: RDI, Disp: i * feBytes}}, v)
+	}
+}
+
+// repeat runs body as often as the parameter n says. Its variables stay below max.
+func (f *field) repeat(vars []*value, max []float64, body func()) {
+	left := f.AllocLocal(8)
+	f.Load(f.Param("n"), RAX)
+	f.MOVQ(RAX, left)
+	for i, v := range vars {
+		if v.max > max[i] {
+			panic("blsgen: a loop starts too high")
+		}
+		v.max = max[i]
+	}
+	f.Label("again")
+	f.acc = nil
+	body()
+	for i, v := range vars {
+		if v.max > max[i] {
+			panic(fmt.Sprintf("blsgen: variable %d of a loop grows to %.3fp", i, v.max))
+		}
+		v.max = max[i]
+	}
+	f.DECQ(left)
+	f.JNZ(LabelRef("again"))
+	f.acc = nil
+}
+
+func squareTimes(f *field) {
+	f.begin("squareTimesADX", "func(z, x *uint64, n int)",
+		"squareTimesADX squares x n times.")
+	f.pointer("x", RSI)
+	v := f.read(RSI, 1)
+	f.repeat(v, []float64{1.2}, func() { f.sqr(v[0], v[0]) })
+	f.write("z", v...)
+	f.RET()
+}
+
+// doubleTimes is for Jacobian coordinates (x/z², y/z³). With m = 3x²/2 and s = xy²:
+// x' = m² - 2s, y' = m(s - x') - y⁴, z' = yz.
+func doubleTimes(f *field) {
+	f.begin("doubleTimesADX", "func(z, x *uint64, n int)",
+		"doubleTimesADX doubles a point of 18 words in Jacobian coordinates n times.")
+	f.pointer("x", RSI)
+	v := f.read(RSI, 3)
+	x, y, z := v[0], v[1], v[2]
+	m, b, s, t := f.local(), f.local(), f.local(), f.local()
+	f.repeat(v, []float64{3, 2.1, 1.3}, func() {
+		f.sqr(m, x)
+		f.sqr(b, y)
+		f.half(t, m)
+		f.add(m, t, m)
+		f.mul(s, x, b)
+		f.mul(z, y, z)
+		f.sqr(x, m)
+		f.twice(t, s)
+		f.sqr(b, b)
+		f.subLow(x, x, t)
+		f.subLow(s, s, x)
+		f.mul(y, m, s)
+		f.subLow(y, y, b)
+	})
+	f.write("z", x, y, z)
+	f.RET()
+}
+
+// addAffine is Hankerson, Menezes and Vanstone 2004, algorithm 3.22, without its
+// cases: z' is 0 where they are needed.
+func addAffine(f *field) {
+	f.begin("addAffineADX", "func(z, x, y *uint64)",
+		"addAffineADX adds a point of 12 words to one of 18 in Jacobian coordinates. Where",
+		"they have the same x coordinate, the z coordinate of the result is 0.")
+	f.pointer("x", RSI)
+	v := f.read(RSI, 3)
+	f.pointer("y", RSI)
+	w := f.read(RSI, 2)
+	x1, y1, z1, x2, y2 := v[0], v[1], v[2], w[0], w[1]
+	h, r, t := f.local(), f.local(), f.local()
+	f.sqr(t, z1)
+	f.mul(x2, x2, t)
+	f.mul(t, t, z1)
+	f.mul(y2, y2, t)
+	f.sub(h, x2, x1)
+	f.sub(r, y2, y1)
+	f.addRest(x1, y1, z1, h, r, t, x2)
+	f.write("z", x1, y1, z1)
+	f.RET()
+}
+
+// addRest is what both sums have in common: h = x2 - x1 and r = y2 - y1 over common
+// denominators, z1 is z without the factor h.
+func (f *field) addRest(x1, y1, z1, h, r, t, s *value) {
+	f.mul(z1, z1, h)
+	f.sqr(t, h)
+	f.mul(x1, x1, t)
+	f.mul(h, h, t)
+	f.mul(y1, y1, h)
+	f.twice(s, x1)
+	f.add(s, s, h)
+	f.sqr(t, r)
+	f.subLow(t, t, s)
+	f.sub(s, x1, t)
+	f.copy(x1, t)
+	f.mul(s, r, s)
+	f.subLow(y1, s, y1)
+}
+
+func addJacobian(f *field) {
+	f.begin("addJacobianADX", "func(z, x, y *uint64)",
+		"addJacobianADX adds two points of 18 words in Jacobian coordinates. Where they have",
+		"the same x coordinate, the z coordinate of the result is 0.")
+	f.pointer("x", RSI)
+	v := f.read(RSI, 3)
+	f.pointer("y", RSI)
+	w := f.read(RSI, 3)
+	x1, y1, z1, x2, y2, z2 := v[0], v[1], v[2], w[0], w[1], w[2]
+	h, r, t := f.local(), f.local(), f.local()
+	f.sqr(t, z1)
+	f.mul(x2, x2, t)
+	f.mul(t, t, z1)
+	f.mul(y2, y2, t)
+	f.sqr(t, z2)
+	f.mul(x1, x1, t)
+	f.mul(t, t, z2)
+	f.mul(y1, y1, t)
+	f.mul(z1, z1, z2)
+	f.sub(h, x2, x1)
+	f.sub(r, y2, y1)
+	f.addRest(x1, y1, z1, h, r, t, x2)
+	f.write("z", x1, y1, z1)
+	f.RET()
+}
+
+// timesTwelve sets z = 12x, for the curve's 3b.
+func (f *field) timesTwelve(z, x, t *value) {
+	f.twice(t, x)
+	f.less(t, t, 2)
+	f.twice(t, t)
+	f.less(t, t, 2)
+	f.twice(z, t)
+	f.add(z, z, t)
+	f.less(z, z, 3)
+}
+
+// addMixed is algorithm 8 of Renes, Costello and Batina 2016.
+func addMixed(f *field) {
+	f.begin("addMixedADX", "func(z, x, y *uint64)",
+		"addMixedADX adds a point of 12 words to one of 18 in projective coordinates, by the",
+		"complete formulas.")
+	f.pointer("x", RSI)
+	v := f.read(RSI, 3)
+	f.pointer("y", RSI)
+	w := f.read(RSI, 2)
+	x1, y1, z1, x2, y2 := v[0], v[1], v[2], w[0], w[1]
+	t0, t1, t2, t3 := f.local(), f.local(), f.local(), f.local()
+	f.mul(t0, x1, x2)
+	f.mul(t1, y1, y2)
+	f.add(t3, x2, y2)
+	f.add(t2, x1, y1)
+	f.mul(t3, t3, t2)
+	f.add(t2, t0, t1)
+	f.sub(t3, t3, t2) // x1y2 + x2y1
+	f.mul(y2, y2, z1)
+	f.add(y2, y2, y1) // y1 + y2z1, once t4
+	f.mul(x2, x2, z1)
+	f.add(x2, x2, x1) // x1 + x2z1, once y3
+	f.twice(x1, t0)
+	f.add(t0, x1, t0)
+	f.timesTwelve(t2, z1, x1)
+	f.add(z1, t1, t2)
+	f.sub(t1, t1, t2)
+	f.less(x2, x2, 1)
+	f.timesTwelve(x2, x2, x1)
+	f.mul(x1, y2, x2)
+	f.mul(t2, t3, t1)
+	f.subLow(x1, t2, x1)
+	f.mul(x2, x2, t0)
+	f.mul(t1, t1, z1)
+	f.add(y1, t1, x2)
+	f.mul(t0, t0, t3)
+	f.mul(z1, z1, y2)
+	f.add(z1, z1, t0)
+	f.write("z", x1, y1, z1)
+	f.RET()
+}
