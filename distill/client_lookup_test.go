@@ -218,7 +218,7 @@ func TestClientFromBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	c = w.client(0, backup, func(cfg *ClientConfig) { cfg.FromBackup = true })
+	w.client(0, backup, func(cfg *ClientConfig) { cfg.FromBackup = true })
 	// That it is an old journal isn't forgotten, whatever it is opened with.
 	c = w.client(0, backup, nil)
 	if !c.Recovering() {

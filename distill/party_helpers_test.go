@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/undersign/undersign/bls"
+	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/zip215"
 )
 
@@ -368,7 +370,7 @@ func one[T, A any](t testing.TB, list []A) T {
 	return found[0]
 }
 
-// tree returns a signed proposal of some leaves, in which the one of id is.
+// propose returns a signed proposal of some leaves, in which the one of id is.
 func (w *partyNet) propose(aggID, seq, validUntil, dirver uint64, leaves []Leaf, id uint64) *Proposal {
 	w.t.Helper()
 	hashes := make([][32]byte, len(leaves))
@@ -401,4 +403,56 @@ func someLeaves(id, nonce, notAfter uint64, payload string) []Leaf {
 		list = append(list, l)
 	}
 	return list
+}
+
+func newRand(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 1)) }
+
+// negatedSum returns the key that cancels out the keys of two others.
+func negatedSum(t testing.TB, x, y *bls.SecretKey) *bls.SecretKey {
+	t.Helper()
+	sum := new(big.Int)
+	for _, sk := range []*bls.SecretKey{x, y} {
+		b, err := sk.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Add(sum, new(big.Int).SetBytes(b))
+	}
+	return blsKey(t, sum.Neg(sum))
+}
+
+// pointOutside returns a point of the curve y² = x³ + 4(1+u) that isn't in the group G2.
+func pointOutside(t testing.TB) *bls12381.G2 {
+	t.Helper()
+	p, _ := new(big.Int).SetString("1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab", 16)
+	four := big.NewInt(4)
+	for x := int64(1); ; x++ {
+		// The square root of a+4u for a = x³+4, as p is 3 modulo 4: if s² is the norm
+		// a²+16 and y0² = (a±s)/2, it is y0 + (2/y0)u.
+		a := big.NewInt(x*x*x + 4)
+		s := new(big.Int).ModSqrt(new(big.Int).Add(new(big.Int).Mul(a, a), big.NewInt(16)), p)
+		if s == nil {
+			continue
+		}
+		for range 2 {
+			s.Sub(p, s)
+			half := new(big.Int).Mul(new(big.Int).Add(a, s), new(big.Int).ModInverse(big.NewInt(2), p))
+			y0 := new(big.Int).ModSqrt(half.Mod(half, p), p)
+			if y0 == nil || y0.Sign() == 0 {
+				continue
+			}
+			y1 := new(big.Int).Mul(new(big.Int).ModInverse(y0, p), new(big.Int).Rsh(four, 1))
+			enc := make([]byte, 4*48)
+			big.NewInt(x).FillBytes(enc[48:96])
+			y1.Mod(y1, p).FillBytes(enc[96:144])
+			y0.FillBytes(enc[144:])
+			q := new(bls12381.G2)
+			if err := q.SetUncompressedUnsafe(enc); err != nil {
+				t.Fatal(err)
+			}
+			if !q.InSubgroupVarTime() {
+				return q
+			}
+		}
+	}
 }
