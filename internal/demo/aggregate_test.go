@@ -44,7 +44,7 @@ func TestAggregate(t *testing.T) {
 	if m == nil {
 		t.Fatalf("no comparison:\n%s", &out)
 	}
-	if times, err := strconv.Atoi(m[1]); err != nil || times < 15 {
+	if times, err := strconv.Atoi(m[1]); err != nil || times < 20 {
 		t.Errorf("classic is %s times as long, which should be 40 or more with %d clients:\n%s", m[1], n, &out)
 	}
 	for _, name := range []string{aggregateBatchName, aggregateStatementName, aggregateKeysName, aggregateSigName} {
