@@ -16,6 +16,8 @@
 // # Side channels
 //
 // The pairing has no secret exponent, and its backend computes it in a fixed
-// sequence of field operations, but it isn't tested for constant time. Here one of
-// its arguments may be a token. Everything else that sees one is constant time.
+// sequence of field operations, but it isn't constant time in its arguments. So an
+// opener keeps a token in two parts, of which the pairing sees one that is random
+// without the other, and tries all tokens of its register for every signature. Issuers
+// of PS16 see tokens as well, and check them with pairings when members join.
 package tokens

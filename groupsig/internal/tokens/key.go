@@ -10,6 +10,8 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"sync"
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -71,22 +73,72 @@ func (k *Key) Wipe() {
 	k.seal = nil
 }
 
+// A shared token is in two parts, b - r·P2 with a random r: b says
+// nothing of it, and may go where the token mustn't, such as into a pairing.
+type shared struct {
+	r bls12381.Scalar
+	b bls12381.G2
+}
+
+const sharedSize = bls12381.ScalarSize + bls12381.G2SizeUncompressed
+
+// share splits a token.
+func share(token *bls12381.G2) *shared {
+	s := new(shared)
+	s.r.Random()
+	s.b.ScalarBaseMult(&s.r)
+	s.b.Add(&s.b, token)
+	bls12381.NormalizeG2(&s.b)
+	return s
+}
+
+// token returns the token. It is normalised along with a random point, by which the
+// inversion, which isn't constant time, is blinded: the product of both is inverted.
+func (s *shared) token() *bls12381.G2 {
+	t := s.sum()
+	var blind bls12381.G2
+	var k bls12381.Scalar
+	blind.ScalarBaseMult(k.Random())
+	bls12381.NormalizeG2(t, &blind)
+	return t
+}
+
+func (s *shared) sum() *bls12381.G2 {
+	t := new(bls12381.G2).ScalarBaseMult(&s.r)
+	return t.Sub(&s.b, t)
+}
+
+// pairs returns two pairings whose product is e(a, token), for the comb of -a. They
+// see b, which is random, and r·a: what leaks of them, and of their product, is about
+// this a at the most, and not about the token.
+func (s *shared) pairs(a *bls12381.G1, neg *bls12381.G1Comb) []bls12381.Pair {
+	ra := new(bls12381.G1).CombMult(&s.r, neg)
+	bls12381.NormalizeG1(ra)
+	return []bls12381.Pair{bls12381.PairOf(a, &s.b), bls12381.PairWith(ra, linesP2())}
+}
+
+var linesP2 = sync.OnceValue(func() *bls12381.Lines { return bls12381.NewLinesVarTime(bls12381.G2Generator()) })
+
+func (s *shared) wipe() {
+	s.r.Wipe()
+	s.b.Wipe()
+}
+
 // sealToken encrypts a token for one record of the group.
-func (k *Key) sealToken(g *Group, r *join.Record, token *bls12381.G2) ([]byte, error) {
+func (k *Key) sealToken(g *Group, r *join.Record, s *shared) ([]byte, error) {
 	context, err := g.sealContext(r)
 	if err != nil {
 		return nil, err
 	}
-	var norm bls12381.G2
-	bls12381.NormalizeG2(norm.Set(token))
-	b := norm.UncompressedBytes()
-	defer clear(b)
-	defer norm.Wipe()
+	b := make([]byte, 0, sharedSize)
+	defer func() { clear(b[:cap(b)]) }()
+	b = s.r.Append(b)
+	b = append(b, s.b.UncompressedBytes()...)
 	return k.seal.Seal(nil, nil, b, context), nil
 }
 
 // openToken decrypts a record's token.
-func (k *Key) openToken(g *Group, r *join.Record) (*bls12381.G2, error) {
+func (k *Key) openToken(g *Group, r *join.Record) (*shared, error) {
 	context, err := g.sealContext(r)
 	if err != nil {
 		return nil, err
@@ -96,8 +148,14 @@ func (k *Key) openToken(g *Group, r *join.Record) (*bls12381.G2, error) {
 		return nil, err
 	}
 	defer clear(b)
-	q := new(bls12381.G2)
-	return q, q.SetUncompressed(b)
+	if len(b) != sharedSize {
+		return nil, errors.New("wrong length")
+	}
+	s := new(shared)
+	if err := s.r.SetBytesNonZero(b[:bls12381.ScalarSize]); err != nil {
+		return nil, err
+	}
+	return s, s.b.SetUncompressed(b[bls12381.ScalarSize:])
 }
 
 // sealContext is what a sealed token is bound to: the record without evidence.

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
@@ -30,23 +31,32 @@ func (k *Key) Add(g *Group, register *join.Register, r *join.Record, token *bls1
 	if err != nil {
 		return err
 	}
-	if !g.Belongs(token, point) {
+	if token.IsIdentity() {
+		return errors.New("the token is zero")
+	}
+	s := share(token)
+	defer s.wipe()
+	// e(point, Q) = e(P1, token), as Belongs has it of a token that is no secret.
+	var neg bls12381.G1
+	neg.Neg(bls12381.G1Generator())
+	if point.IsIdentity() || !bls12381.PairingCheckVarTime(append(
+		s.pairs(&neg, bls12381.NewG1Comb(bls12381.G1Generator())), bls12381.PairWith(point, g.Q))...) {
 		return errors.New("the token doesn't belong to the registration point")
 	}
 	q := *r
-	if q.Evidence, err = k.sealToken(g, r, token); err != nil {
+	if q.Evidence, err = k.sealToken(g, r, s); err != nil {
 		return err
 	}
 	return register.Add(&q)
 }
 
 // token returns the sealed token of a record in the opener's register.
-func (k *Key) token(g *Group, r *join.Record) (*bls12381.G2, error) {
-	q, err := k.openToken(g, r)
+func (k *Key) token(g *Group, r *join.Record) (*shared, error) {
+	s, err := k.openToken(g, r)
 	if err != nil {
 		return nil, fmt.Errorf("the register's token of %q can't be opened by this key", r.Member)
 	}
-	return q, nil
+	return s, nil
 }
 
 func decodePoint(r *join.Record) (*bls12381.G1, error) {
@@ -122,9 +132,10 @@ func (g *Group) statement(t *Target, point *bls12381.G1, context []byte) (*trans
 	return items, []sigma.HomPair{{G: t.A, K: t.k()}, {G: bls12381.G1Generator(), K: own}}
 }
 
-// Open finds the signer of a signature that the caller has verified. Tokens are
-// unique in a register, because registration points are, so that the first that fits
-// is the only one.
+// Open finds the signer of a signature that the caller has verified. It tries all
+// tokens, each in constant time, and takes equally long whose signature it is. Tokens
+// are unique in a register, because registration points are, so that one at the most
+// fits.
 func (k *Key) Open(g *Group, register *join.Register, t *Target, context []byte) (*Opening, error) {
 	var records []*join.Record
 	for r := range register.All() {
@@ -134,16 +145,19 @@ func (k *Key) Open(g *Group, register *join.Register, t *Target, context []byte)
 		records = append(records, r)
 	}
 	value := t.k()
-	errs := make([]error, len(records))
-	i := search(len(records), func(i int) bool {
+	neg := bls12381.NewG1Comb(new(bls12381.G1).Neg(t.A))
+	fits, errs := make([]bool, len(records)), make([]error, len(records))
+	search(len(records), func(i int) bool {
 		token, err := k.token(g, records[i])
 		if err != nil {
 			errs[i] = err
 			return false
 		}
-		defer token.Wipe()
-		return new(bls12381.GT).PairVarTime(t.A, token).Equal(value)
+		defer token.wipe()
+		fits[i] = new(bls12381.GT).PairingProductVarTime(token.pairs(t.A, neg)...).Equal(value)
+		return false // goes on, whether or not it is found
 	})
+	i := slices.Index(fits, true)
 	if i < 0 {
 		if err := errors.Join(errs...); err != nil {
 			return nil, err // the search wasn't complete
@@ -156,10 +170,12 @@ func (k *Key) Open(g *Group, register *join.Register, t *Target, context []byte)
 	if err != nil {
 		return nil, err
 	}
-	token, err := k.token(g, records[i])
+	s, err := k.token(g, records[i])
 	if err != nil {
 		return nil, err
 	}
+	defer s.wipe()
+	token := s.token()
 	defer token.Wipe()
 	items, pairs := g.statement(t, point, context)
 	proof, err := sigma.ProveHom(g.dst("open"), items, pairs, token)
@@ -196,10 +212,11 @@ func (g *Group) VerifyOpening(t *Target, o *Opening, key ed25519.PublicKey, cont
 func (k *Key) List(g *Group, register *join.Register, terms Terms) (*List, error) {
 	var listed []*bls12381.G2
 	for r := range register.Revoked() {
-		token, err := k.token(g, r)
+		s, err := k.token(g, r)
 		if err != nil {
 			return nil, err
 		}
+		token := s.token() // which is published
 		point, err := decodePoint(r)
 		if err != nil {
 			return nil, err

@@ -22,7 +22,7 @@ type Group struct {
 func (g *Group) dst(operation string) []byte { return transcript.DST(g.Scheme, operation) }
 
 // Belongs reports whether token = w·Q for the w of point = w·P1, and isn't zero:
-// e(point, Q) = e(P1, token).
+// e(point, Q) = e(P1, token). It isn't constant time in the token.
 func (g *Group) Belongs(token *bls12381.G2, point *bls12381.G1) bool {
 	var neg bls12381.G1
 	return !token.IsIdentity() && !point.IsIdentity() && bls12381.PairingCheckVarTime(
