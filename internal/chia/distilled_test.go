@@ -82,15 +82,18 @@ func TestChain(t *testing.T) {
 	if len(a.Pairs[0].Msg) != 96 {
 		t.Errorf("messages of %d bytes", len(a.Pairs[0].Msg))
 	}
-	c := NewChain(1)
-	const n = 200000
-	sum, most, least := 0, 0, MaxPairs
-	for range n {
-		k := c.Size()
-		sum += k
-		most, least = max(most, k), min(least, k)
-	}
-	if mean := float64(sum) / n; math.Abs(mean-MeanPairs) > 0.5 || most > MaxPairs || least < 1 {
-		t.Errorf("blocks of %d to %d pairs, on average %.1f", least, most, mean)
+	for _, n := range []int{100, 100000} {
+		sum := 0
+		sizes := NewChain(1).Sizes(n)
+		for _, k := range sizes {
+			sum += k
+		}
+		slices.Sort(sizes)
+		if mean := float64(sum) / float64(n); math.Abs(mean-MeanPairs) > 1 || sizes[0] < 1 || sizes[n-1] > MaxPairs {
+			t.Errorf("%d blocks of %d to %d pairs, on average %.1f", n, sizes[0], sizes[n-1], mean)
+		}
+		if slices.IsSorted(NewChain(1).Sizes(n)) {
+			t.Error("blocks are in the order of their sizes")
+		}
 	}
 }

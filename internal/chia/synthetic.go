@@ -43,10 +43,17 @@ func NewChain(seed uint64) *Chain {
 	return c
 }
 
-// Size returns the number of pairs of the next signed block.
-func (c *Chain) Size() int {
-	x := math.Exp(sizeMu + sizeSigma*c.rand.NormFloat64())
-	return int(math.Round(min(max(x, 1), MaxPairs)))
+// Sizes returns the numbers of pairs of n signed blocks. They are spread evenly over the
+// distribution, so that few blocks have its mean as well as many.
+func (c *Chain) Sizes(n int) []int {
+	sizes := make([]int, n)
+	for i := range sizes {
+		p := (float64(i) + c.rand.Float64()) / float64(n)
+		x := math.Exp(sizeMu + sizeSigma*math.Sqrt2*math.Erfinv(2*p-1))
+		sizes[i] = int(math.Round(min(max(x, 1), MaxPairs)))
+	}
+	c.rand.Shuffle(n, func(i, j int) { sizes[i], sizes[j] = sizes[j], sizes[i] })
+	return sizes
 }
 
 // Choose returns the indices of some of n things, in ascending order: each of them with

@@ -18,7 +18,7 @@ type layer struct {
 var layers = []layer{
 	{name: "arithmetic", pure: true, within: true, deps: []string{"golang.org/x/crypto", "golang.org/x/sys/cpu", "filippo.io/bigmod", "filippo.io/edwards25519"}},
 	{name: "schemes", pure: true, deps: []string{"github.com/emmansun/gmsm"}},
-	{name: "files", deps: []string{"filippo.io/age"}},
+	{name: "files", deps: []string{"filippo.io/age", "golang.org/x/sys/unix"}},
 	{name: "parties", within: true},
 	{name: "services", within: true, deps: []string{"connectrpc.com/connect", "google.golang.org/protobuf", "github.com/prometheus/client_golang", "github.com/BurntSushi/toml"}},
 	{name: "commands", within: true, deps: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "rsc.io/qr"}},
