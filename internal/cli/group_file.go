@@ -176,16 +176,24 @@ func beside(file, suffix string) string {
 // finish writes the output and prints the result, which standard output has no room
 // for if the output went there.
 func (f *outFlags) finish(e *env, data []byte, mode fs.FileMode, result any, text func(io.Writer)) error {
+	return f.finishAfter(e, func() error { return nil }, data, mode, result, text)
+}
+
+// finishAfter is finish for an output that something has to be stored for, once it is
+// known that it can be written, and before it is.
+func (f *outFlags) finishAfter(e *env, store func() error, data []byte, mode fs.FileMode, result any, text func(io.Writer)) error {
 	set, err := f.set(e, data, mode)
 	if err != nil {
 		return err
 	}
 	defer set.abort()
+	if err := store(); err != nil {
+		return err
+	}
 	return f.commit(e, set, result, text)
 }
 
-// set returns the output as a set of files, where something else has to be done
-// before they are written.
+// set returns the output as a set of files, for others to be added.
 func (f *outFlags) set(e *env, data []byte, mode fs.FileMode) (*fileSet, error) {
 	set := e.newFileSet(f.force)
 	err := set.add(f.out, data, mode)

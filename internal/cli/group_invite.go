@@ -78,15 +78,7 @@ func (e *env) groupInvite(c *cobra.Command, f groupInviteFlags, name string) err
 		if err != nil {
 			return err
 		}
-		set, err := f.set(e, data, publicFile)
-		if err != nil {
-			return err
-		}
-		defer set.abort()
-		if err := is.store(e); err != nil {
-			return err
-		}
-		return f.commit(e, set, groupInviteResult{
+		return f.finishAfter(e, func() error { return is.store(e) }, data, publicFile, groupInviteResult{
 			name, groupID(is.gk), time.Unix(ch.Expiry, 0).UTC().Format(time.RFC3339), f.out,
 		}, nil)
 	})

@@ -291,16 +291,8 @@ func (e *env) writeList(c *cobra.Command, gk groupsig.GroupKey, f groupRevokeFla
 	if err != nil {
 		return err
 	}
-	set, err := f.set(e, data, publicFile)
-	if err != nil {
-		return err
-	}
-	defer set.abort()
-	if err := store(); err != nil {
-		return err
-	}
 	r := groupRevokeResult{Revoked: notNil(names), Number: list.Number(), Expires: utc(list.Expires()), Files: []string{f.out}}
-	return f.commit(e, set, r, func(w io.Writer) {
+	return f.finishAfter(e, store, data, publicFile, r, func(w io.Writer) {
 		fmt.Fprintf(w, "list %d, with %d revoked, until %s\n%s\n", list.Number(), list.Len(), utc(list.Expires()), oneLine(f.out))
 	})
 }

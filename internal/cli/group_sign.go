@@ -93,16 +93,10 @@ func (e *env) signAs(c *cobra.Command, m *groupMember, f groupSignFlags, msg []b
 	if err != nil {
 		return err
 	}
-	set, err := f.set(e, data, publicFile)
-	if err != nil {
-		return err
-	}
-	defer set.abort()
-	// Two signatures at one place of a sequence would betray the member.
+	store := func() error { return nil }
 	if m.gk.Features().Has(groupsig.Sequence) {
-		if err := m.store(e); err != nil {
-			return err
-		}
+		// Two signatures at one place of a sequence would betray the member.
+		store = func() error { return m.store(e) }
 	}
-	return f.commit(e, set, groupSignResult{groupID(m.gk), len(sig), f.out}, nil)
+	return f.finishAfter(e, store, data, publicFile, groupSignResult{groupID(m.gk), len(sig), f.out}, nil)
 }

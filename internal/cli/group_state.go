@@ -315,17 +315,9 @@ one for all, so that nobody is singled out. It expires; make a new one before.`,
 				if err != nil {
 					return err
 				}
-				set, err := out.set(e, data, publicFile)
-				if err != nil {
-					return err
-				}
-				defer set.abort()
-				if err := is.store(e); err != nil {
-					return err
-				}
 				r := newStateResult(is.gk, a)
 				r.File = out.out
-				return out.commit(e, set, r, r.write)
+				return out.finishAfter(e, func() error { return is.store(e) }, data, publicFile, r, r.write)
 			})
 		},
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"filippo.io/age"
 	"github.com/spf13/cobra"
 
 	"github.com/undersign/undersign/keyfile"
@@ -88,6 +89,55 @@ func (k *ceremony) example(lines ...string) string {
 		lines[i] = "  undersign threshold " + k.name + " " + l
 	}
 	return strings.Join(lines, "\n")
+}
+
+// heldFlags name the secrets of somebody in a ceremony, and to whom what changes of
+// them is encrypted.
+type heldFlags struct {
+	secretFlags
+	share, cardKey, to string
+}
+
+// open returns what opens the secrets, and the recipients of --to, if it was given.
+// Until release is called no other process changes those files that are to be locked.
+func (f *heldFlags) open(ctx context.Context, e *env, lock ...string) (o *opener, to []age.Recipient, release func(), err error) {
+	var undo []func()
+	undoAll := func() {
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
+	}
+	defer func() {
+		if err != nil {
+			undoAll()
+		}
+	}()
+	for _, path := range lock {
+		if path == "" || path == "-" {
+			continue
+		}
+		unlock, err := lockFile(path)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		undo = append(undo, unlock)
+	}
+	if o, err = e.newOpener(ctx, f.secretFlags); err != nil {
+		return nil, nil, nil, err
+	}
+	undo = append(undo, o.wipe)
+	if to, err = e.readWriteBack(ctx, f.to); err != nil {
+		return nil, nil, nil, err
+	}
+	return o, to, undoAll, nil
+}
+
+// readWriteBack reads the recipients of --to, if it was given.
+func (e *env) readWriteBack(ctx context.Context, file string) ([]age.Recipient, error) {
+	if file == "" {
+		return nil, nil
+	}
+	return e.readRecipients(ctx, file)
 }
 
 // addWriteBackFlag gives a command that changes a secret its --to.

@@ -16,10 +16,8 @@ import (
 )
 
 type cardFlags struct {
-	secretFlags
-	share string
+	heldFlags
 	name  string
-	to    string
 	out   string
 	force bool
 }
@@ -66,15 +64,11 @@ holder who has lost its share.`
 
 func (k *ceremony) card(ctx context.Context, f cardFlags) error {
 	e := k.e
-	o, err := e.newOpener(ctx, f.secretFlags)
+	o, to, release, err := f.open(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer o.wipe()
-	to, err := e.readWriteBack(ctx, f.to)
-	if err != nil {
-		return err
-	}
+	defer release()
 	var rk *thresholdrsa.ReceiverKey
 	var like *sealedFile
 	if f.share != "" {
@@ -142,14 +136,6 @@ func (k *ceremony) card(ctx context.Context, f cardFlags) error {
 		fmt.Fprintf(w, "%s: the card of %s, %s\n", out, printable(rk.Name()), keyfile.Fingerprint(card))
 		fmt.Fprintf(w, "%s: its key, to be kept secret\n", file.path)
 	})
-}
-
-// readWriteBack reads the recipients of --to, if it was given.
-func (e *env) readWriteBack(ctx context.Context, file string) ([]age.Recipient, error) {
-	if file == "" {
-		return nil, nil
-	}
-	return e.readRecipients(ctx, file)
 }
 
 // newSecretFile says how a new secret is to be stored: for to, for those who

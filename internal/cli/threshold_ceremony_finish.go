@@ -20,12 +20,9 @@ import (
 )
 
 type finishFlags struct {
-	secretFlags
-	share   string
-	key     string
-	cardKey string
-	to      string
-	quorum  int
+	heldFlags
+	key    string
+	quorum int
 }
 
 func (k *ceremony) finishCmd() *cobra.Command {
@@ -65,20 +62,11 @@ func (k *ceremony) finish(ctx context.Context, f finishFlags, certificate string
 	if f.share == "-" || f.cardKey == "-" {
 		return failf(ExitUsage, "name the file", "a secret from standard input can't be replaced")
 	}
-	unlock, err := lockFile(f.share)
+	o, to, release, err := f.open(ctx, e, f.share)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	o, err := e.newOpener(ctx, f.secretFlags)
-	if err != nil {
-		return err
-	}
-	defer o.wipe()
-	to, err := e.readWriteBack(ctx, f.to)
-	if err != nil {
-		return err
-	}
+	defer release()
 	opts, err := e.commitOptions(f.quorum)
 	if err != nil {
 		return err

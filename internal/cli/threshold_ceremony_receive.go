@@ -18,12 +18,9 @@ import (
 )
 
 type receiveFlags struct {
-	secretFlags
-	share       string
+	heldFlags
 	shareOut    string // newcomers
 	key         string
-	cardKey     string
-	to          string
 	refusals    []string
 	certificate string
 	second      bool
@@ -163,24 +160,11 @@ func keyError(what string, got, want *thresholdrsa.PublicKey) error {
 func (k *ceremony) receive(ctx context.Context, f receiveFlags, args []string) error {
 	e := k.e
 	// One process at a time: two of them could acknowledge two successors.
-	for _, path := range []string{f.share, f.cardKey} {
-		if path != "" && path != "-" {
-			unlock, err := lockFile(path)
-			if err != nil {
-				return err
-			}
-			defer unlock()
-		}
-	}
-	o, err := e.newOpener(ctx, f.secretFlags)
+	o, to, release, err := f.open(ctx, e, f.share, f.cardKey)
 	if err != nil {
 		return err
 	}
-	defer o.wipe()
-	to, err := e.readWriteBack(ctx, f.to)
-	if err != nil {
-		return err
-	}
+	defer release()
 	in, err := k.openReceiver(o, f, to)
 	if err != nil {
 		return err
