@@ -163,6 +163,49 @@ func TestDecodeSecretHex(t *testing.T) {
 	}
 }
 
+// FuzzAggregateInput reads keys and signatures as strangers may write them. What is
+// accepted has one encoding.
+func FuzzAggregateInput(f *testing.F) {
+	sk, err := bls.KeyGen(bytes.Repeat([]byte{7}, 32), nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	proof, err := bls.ProofOfPossession.PopProve(sk)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte(sk.PublicKey().String() + " 0x" + proof.String() + "\n# a comment\n\n" + sk.MinSigPublicKey().String()))
+	f.Add(proof.Bytes())
+	f.Add([]byte("0x" + proof.String() + "\n"))
+	f.Add([]byte("c0"))
+	f.Add([]byte("0x0x"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, l := range hexLines(data) {
+			k, err := parseBLSWords(l.words)
+			if err != nil {
+				continue
+			}
+			if got := k.key.String(); !strings.EqualFold(got, strings.TrimPrefix(l.words[0], "0x")) {
+				t.Errorf("%q was read as %s", l.words[0], got)
+			}
+			if (k.proof != nil) != (len(l.words) == 2) {
+				t.Errorf("%q: proof %v", l.words, k.proof)
+			}
+		}
+		s := parseBLSSignature(data)
+		if (s.sig == nil) == (s.err == nil) {
+			t.Fatalf("%v, %v", s.sig, s.err)
+		}
+		if s.sig == nil {
+			return
+		}
+		text := strings.TrimPrefix(string(bytes.TrimSpace(data)), "0x")
+		if !bytes.Equal(s.sig.Bytes(), data) && !strings.EqualFold(s.sig.String(), text) {
+			t.Errorf("%q was read as %s", data, s.sig)
+		}
+	})
+}
+
 // vectors reads published vectors, which lie beside the repository.
 func vectors(t *testing.T, name string, v any) {
 	t.Helper()
