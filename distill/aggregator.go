@@ -191,6 +191,7 @@ func (a *Aggregator) HandleHead(now int64, h *SignedHead) (out []AggregatorActio
 	if a.ledger.err != nil {
 		return nil, a.ledger.err
 	}
+	defer a.stop(&out)
 	if a.hasHead && h.Hgt.Height <= a.head {
 		return nil, nil
 	}
@@ -220,6 +221,7 @@ func (a *Aggregator) Tick(now int64) (out []AggregatorAction, err error) {
 	if a.ledger.err != nil {
 		return nil, a.ledger.err
 	}
+	defer a.stop(&out)
 	if !a.resumed {
 		a.resumed = true
 		if out, err = a.resume(now, out); err != nil {
@@ -232,6 +234,14 @@ func (a *Aggregator) Tick(now int64) (out []AggregatorAction, err error) {
 		}
 	}
 	return a.advance(now, out)
+}
+
+// stop takes actions back if the journal has failed: then nothing is to be done, whether
+// it depends on what wasn't written or not.
+func (a *Aggregator) stop(out *[]AggregatorAction) {
+	if a.ledger.err != nil {
+		*out = nil
+	}
 }
 
 // advance proposes, closes and publishes what is due.

@@ -29,6 +29,7 @@ func (a *Aggregator) HandleSubmission(now int64, s *Submission) (out []Aggregato
 	if a.ledger.err != nil {
 		return nil, a.ledger.err
 	}
+	defer a.stop(&out)
 	a.stats.Submitted++
 	c, rule, wait := a.examine(now, s)
 	if rule != 0 {

@@ -30,6 +30,7 @@ func (a *Aggregator) HandleReduction(now int64, red *Reduction) (out []Aggregato
 	if a.ledger.err != nil {
 		return nil, a.ledger.err
 	}
+	defer a.stop(&out)
 	r := a.round(red.Seq)
 	if r == nil {
 		return nil, reject(RuleNoBatch)

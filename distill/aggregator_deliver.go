@@ -52,6 +52,7 @@ func (a *Aggregator) HandleBatchReceipt(now int64, br *BatchReceipt) (out []Aggr
 	if a.ledger.err != nil {
 		return nil, a.ledger.err
 	}
+	defer a.stop(&out)
 	r := a.round(br.Seq)
 	switch {
 	case r == nil || r.state == roundCollecting:
