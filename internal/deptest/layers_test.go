@@ -66,6 +66,7 @@ var packages = map[string]int{
 	"internal/chia":      files,
 	"keyfile":            files,
 
+	"internal/failpoint": parties,
 	"internal/party":     parties,
 	"internal/policy":    parties,
 	"internal/audit":     parties,
