@@ -5,9 +5,13 @@ package bls
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/undersign/undersign/internal/bls12381"
 )
+
+// Grow makes room for n more keys.
+func (l *Keys) Grow(n int) { l.list = slices.Grow(l.list, n) }
 
 // AppendUncompressed appends the uncompressed encodings of the keys from a position on
 // to b, 96 bytes each. It is what [Keys.AddUncompressedUnsafe] reads.

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/big"
+	"slices"
 
 	"filippo.io/edwards25519"
 
@@ -110,7 +111,7 @@ func (d *Directory) apply(height, version uint64, c *Change, checked *checkedCha
 			return 0, RuleProofOfPossession // not reached: the key is of G1
 		}
 	}
-	d.record(version, c.ID, c.Kind, &c.EdKey)
+	d.record(version, c.ID, c.Kind, c.BLSKey, &c.EdKey)
 	return c.ID, 0
 }
 
@@ -123,8 +124,9 @@ func (d *Directory) current(id uint64) uint32 {
 	return moves[len(moves)-1].slot
 }
 
-// record enters a change that is accepted, whose BLS key is in its slot already.
-func (d *Directory) record(version, id uint64, kind ChangeKind, ed *[32]byte) {
+// record enters a change that is accepted, whose BLS key is in its slot already. Of
+// that, compressed, the sign doesn't matter.
+func (d *Directory) record(version, id uint64, kind ChangeKind, key [bls.PublicKeySize]byte, ed *[32]byte) {
 	slot := uint32(len(d.ed))
 	switch kind {
 	case ChangeRegister:
@@ -136,7 +138,7 @@ func (d *Directory) record(version, id uint64, kind ChangeKind, ed *[32]byte) {
 	}
 	if slot != revoked {
 		d.ed = append(d.ed, *ed)
-		d.index.add(d.x)
+		d.index.add(key, d.x)
 	}
 	if kind != ChangeRegister {
 		d.slots[id] |= moved
@@ -247,16 +249,19 @@ func edFault(net NetworkID, c *Change) Rule {
 // blsModulus is the modulus of the field of BLS12-381.
 var blsModulus, _ = new(big.Int).SetString("1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab", 16)
 
+// blsCompressed flags a compressed key in its first byte.
+const blsCompressed = 0x80
+
 // keyFault returns the rule that a BLS key breaks which isn't valid.
 func keyFault(key *[bls.PublicKeySize]byte) Rule {
-	const compressed, identity = 0x80, 0x40
-	if *key == [bls.PublicKeySize]byte{compressed | identity} {
+	const identity = 0x40
+	if *key == [bls.PublicKeySize]byte{blsCompressed | identity} {
 		return RuleKeyIdentity
 	}
 	b := *key
-	b[0] &^= compressed | blsSign
+	b[0] &^= blsCompressed | blsSign
 	x := new(big.Int).SetBytes(b[:])
-	if key[0]&compressed == 0 || x.Cmp(blsModulus) >= 0 {
+	if key[0]&blsCompressed == 0 || x.Cmp(blsModulus) >= 0 {
 		return RuleKeyEncoding
 	}
 	// y^2 = x^3 + 4
@@ -299,9 +304,12 @@ func (d *Directory) Load(rows []byte) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.index.reserve(len(rows)/rowSize, d.x)
-	// Keys are read some hundred at a time, and added up with as few inversions.
-	const chunk = 512 * rowSize
+	n := len(rows) / rowSize
+	d.index.reserve(n, d.x)
+	d.keys.Grow(n)
+	d.ed, d.slots = slices.Grow(d.ed, n), slices.Grow(d.slots, n)
+	// Keys are read some thousand at a time, and added up with as few inversions.
+	const chunk = 4096 * rowSize
 	for len(rows) > 0 {
 		some := rows[:min(chunk, len(rows))]
 		rows = rows[len(some):]
@@ -339,7 +347,10 @@ func (d *Directory) loadRow(row []byte) bool {
 	default:
 		return false
 	}
-	d.record(version, id, kind, &ed)
+	// Uncompressed, a key begins with its x coordinate; compressed, it has a flag more.
+	key := [bls.PublicKeySize]byte(row[17:])
+	key[0] |= blsCompressed
+	d.record(version, id, kind, key, &ed)
 	d.ends[version] = uint64(len(d.slots))
 	return true
 }

@@ -25,7 +25,7 @@ func newKeyIndex() keyIndex {
 	return keyIndex{seed: maphash.MakeSeed(), table: make([]uint32, 16)}
 }
 
-// find returns the slot of a key's x coordinate; x says which one a slot has.
+// find returns the slot of a key or its opposite; x says which x coordinate a slot has.
 func (k *keyIndex) find(key *[bls.PublicKeySize]byte, x func(uint32) [bls.PublicKeySize]byte) (slot uint32, ok bool) {
 	want := *key
 	want[0] &^= blsSign
@@ -38,12 +38,11 @@ func (k *keyIndex) find(key *[bls.PublicKeySize]byte, x func(uint32) [bls.Public
 	return 0, false
 }
 
-// add adds the next slot, whose key has an x coordinate that isn't in the table.
-func (k *keyIndex) add(x func(uint32) [bls.PublicKeySize]byte) {
-	if 4*(k.n+1) > 3*len(k.table) {
-		k.resize(2*len(k.table), x)
-	}
-	k.put(x(uint32(k.n)), uint32(k.n))
+// add adds the next slot, whose key isn't in the table.
+func (k *keyIndex) add(key [bls.PublicKeySize]byte, x func(uint32) [bls.PublicKeySize]byte) {
+	k.reserve(1, x)
+	key[0] &^= blsSign
+	k.put(key, uint32(k.n))
 	k.n++
 }
 

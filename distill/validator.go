@@ -164,19 +164,13 @@ type Checked struct {
 // Digest returns the digest of the batch.
 func (c *Checked) Digest() [32]byte { return c.verified.Digest }
 
-// Check verifies an encoded batch, as if it were the next in the log. That is a courtesy:
-// what happens to the batch is decided at its place in the log. An [Entry] with what it
-// returns isn't verified again, and data mustn't be changed until then.
+// Check verifies an encoded batch whatever its place in the log will be. An [Entry] with
+// what it returns isn't verified again, and data mustn't be changed until then. Check, and
+// no other method, may be called by several goroutines, at any time.
 func (v *Validator) Check(data []byte) (*Checked, error) {
-	if v.broken != nil {
-		return nil, v.broken
-	}
 	h, _, err := v.verifier.Open(data)
 	if err != nil {
 		return nil, err
-	}
-	if rule := v.position(v.head.Height+1, &h); rule != 0 {
-		return nil, reject(rule)
 	}
 	view, err := v.dir.At(h.Dirver)
 	if err != nil {
@@ -187,6 +181,22 @@ func (v *Validator) Check(data []byte) (*Checked, error) {
 		return nil, err
 	}
 	return &Checked{v, data, verified}, nil
+}
+
+// Place says what an encoded batch would be refused for if it were the next in the log,
+// beside what [Validator.Check] finds. That is a courtesy: it is decided in the log.
+func (v *Validator) Place(data []byte) error {
+	if v.broken != nil {
+		return v.broken
+	}
+	h, _, err := v.verifier.Open(data)
+	if err != nil {
+		return err
+	}
+	if rule := v.position(v.head.Height+1, &h); rule != 0 {
+		return reject(rule)
+	}
+	return nil
 }
 
 // matches reports whether c is the outcome of verifying data.

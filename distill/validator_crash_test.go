@@ -176,8 +176,8 @@ func wantBroken(t *testing.T, v *Validator, batch []byte) {
 	if _, err := v.Lookup(Lookup{}); err == nil || errors.Is(err, ErrRejected) {
 		t.Errorf("answers: %v", err)
 	}
-	if _, err := v.Check(batch); err == nil || errors.Is(err, ErrRejected) {
-		t.Errorf("checks: %v", err)
+	if err := v.Place(batch); err == nil || errors.Is(err, ErrRejected) {
+		t.Errorf("places: %v", err)
 	}
 	if _, _, err := v.Witness(batch); err == nil || errors.Is(err, ErrRejected) {
 		t.Errorf("witnesses: %v", err)

@@ -98,11 +98,15 @@ func (v *Validator) Lookup(q Lookup) (*SignedLook, error) {
 	return s, nil
 }
 
-// Witness verifies an encoded batch as [Validator.Check] does, stores it, and returns the
-// validator's signature of having done so. Of each number it witnesses one batch only.
+// Witness verifies an encoded batch as if it were the next in the log, stores it, and
+// returns the validator's signature of having done so. Of each number it witnesses one
+// batch only.
 func (v *Validator) Witness(data []byte) (Wit, *Share, error) {
 	if v.head.Height+1 < v.from {
 		return Wit{}, nil, reject(RuleWitnessEmbargo)
+	}
+	if err := v.Place(data); err != nil {
+		return Wit{}, nil, err
 	}
 	c, err := v.Check(data)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -123,8 +124,7 @@ func TestNoEffect(t *testing.T) {
 	for _, c := range cases {
 		all = append(all, c.data)
 		if !isDirectoryEntry(c.data) {
-			_, err := v.Check(c.data)
-			wantRule(t, c.name+": Check", err, c.rule)
+			wantRule(t, c.name+": Place", v.Place(c.data), c.rule)
 		}
 	}
 	a := apply(t, v, all...)
@@ -528,5 +528,36 @@ func TestOpenRefused(t *testing.T) {
 	a := apply(t, f, w.publish(t, w.batch(t, 3, 2, 1, 20, ModeEd25519, []townLeaf{leaf(0, 2, "b")}, nil)))
 	if a.Share != nil || a.Outcomes[0].Receipt.Share != nil || !reflect.DeepEqual(codesOf(a.Outcomes[0].Results), []ResultCode{ResultOK}) {
 		t.Errorf("%+v", a.Outcomes[0])
+	}
+}
+
+// Batches are checked while ticks are applied; the race detector watches.
+func TestCheckConcurrent(t *testing.T) {
+	w := newTown(t, 1, 0)
+	v := openValidator(t, w, 0, new(MemStore))
+	apply(t, v, w.settle(t, 3))
+	var batches [][]byte
+	for seq := range uint64(6) {
+		batches = append(batches, w.publish(t, w.batch(t, 3, seq, 1, 20, ModeEd25519, []townLeaf{leaf(0, seq, "b"), {1, seq, 200, "b", true}}, nil)))
+	}
+	checked := make(chan *Checked, len(batches))
+	var workers sync.WaitGroup
+	for at := range 2 {
+		workers.Go(func() {
+			for i := at; i < len(batches); i += 2 {
+				c, err := v.Check(batches[i])
+				if err != nil {
+					t.Error(err)
+				}
+				checked <- c
+			}
+		})
+	}
+	go func() { workers.Wait(); close(checked) }()
+	for c := range checked {
+		a, err := v.Apply(v.Head().Height+1, []Entry{{c.data, c}, {Data: w.entry(w.register(t, person(t, 70+int(v.Head().Height)), 50))}})
+		if err != nil || a.Outcomes[0].Err != nil || a.Outcomes[1].Err != nil {
+			t.Error(err, a.Outcomes[0].Err, a.Outcomes[1].Err)
+		}
 	}
 }
