@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/big"
+	"strings"
 	"sync"
 
 	"github.com/undersign/undersign/groupsig"
@@ -138,6 +139,14 @@ func testForgeries(g *group) {
 			o.MinEpoch, o.MaxEpoch = epoch-1, epoch+1
 			g.check(g.gk.Verify(s.Message, sig, o))
 		}
+	}
+
+	// Long messages with the same beginning, or the same end.
+	long := strings.Repeat("x", 200)
+	l := g.signed("ada", long, "s")
+	g.check(g.verify(l))
+	for _, other := range []string{long[:199], long + "x", long[:60], long[:199] + "y", "y" + long[1:], long[:64] + "y" + long[65:]} {
+		g.refuses("another long message", []byte(other), l.Signature, l.Options)
 	}
 
 	// Parts of two signatures, at the same place.

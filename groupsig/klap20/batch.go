@@ -153,24 +153,22 @@ func (b *Batch) sum(items []int, weights *transcript.Weights) bool {
 		bls12381.PairWith(&p[1], b.g.x), bls12381.PairWith(&p[2], b.g.y))
 }
 
-// part returns the three sums over a part of the signatures. Terms to subtract are
-// summed apart: a weight is short, and its negative isn't.
+// part returns the three sums over a part of the signatures.
 func (b *Batch) part(items []int, d, e []bls12381.Scalar) (p [3]bls12381.G1) {
-	var minus, plus, uu, ww []bls12381.G1Term
-	scaled := make([][2]bls12381.Scalar, len(items))
+	n := len(items)
+	p2, uu, ww := make([]bls12381.G1Term, 0, 4*n), make([]bls12381.G1Term, 0, n), make([]bls12381.G1Term, 0, n)
+	scaled := make([][4]bls12381.Scalar, n)
 	for i, item := range items {
-		sig := b.sigs[item]
-		minus = append(minus, bls12381.MulG1(&d[i], &sig.vv))
+		sig, k := b.sigs[item], &scaled[i]
+		p2 = append(p2, bls12381.MulG1(k[0].Neg(&d[i]), &sig.vv))
 		uu = append(uu, bls12381.MulG1(&d[i], &sig.uu))
 		ww = append(ww, bls12381.MulG1(&d[i], &sig.ww))
 		if sig.r != nil {
-			k := &scaled[i]
-			minus = append(minus, bls12381.MulG1(&e[i], sig.r))
-			plus = append(plus, bls12381.MulG1(k[0].Mul(&e[i], &sig.s), &sig.uu), bls12381.MulG1(k[1].Mul(&e[i], &sig.c), &sig.ww))
+			p2 = append(p2, bls12381.MulG1(k[1].Neg(&e[i]), sig.r),
+				bls12381.MulG1(k[2].Mul(&e[i], &sig.s), &sig.uu), bls12381.MulG1(k[3].Mul(&e[i], &sig.c), &sig.ww))
 		}
 	}
-	var m bls12381.G1
-	p[0].Sub(p[0].MultiMultVarTime(plus...), m.MultiMultVarTime(minus...))
+	p[0].MultiMultVarTime(p2...)
 	p[1].MultiMultVarTime(uu...)
 	p[2].MultiMultVarTime(ww...)
 	return p

@@ -154,11 +154,22 @@ func TestForgeries(t *testing.T) {
 	zero := new(Signature)
 	zero.c.Set(g.challengeItems(msg, nil, zero).GT("R", new(bls12381.GT)).Challenge(dstSign))
 	zero.s.Random()
+	// A good proof of a secret, over points that the issuer has nothing to do with.
+	var loose Signature
+	var sk, k bls12381.Scalar
+	var r bls12381.GT
+	loose.s1.ScalarBaseMult(k.Random())
+	loose.s2.ScalarBaseMult(k.Random())
+	bls12381.NormalizeG1(&loose.s1, &loose.s2)
+	r.ExpVarTime(r.PairVarTime(&loose.s1, &g.issuer.y), k.Random())
+	loose.c.Set(g.challengeItems(msg, nil, &loose).GT("R", &r).Challenge(dstSign))
+	loose.s.Sub(&k, new(bls12381.Scalar).Mul(&loose.c, sk.Random()))
 	half := &Signature{s1: *p}
 	half.c.Set(zero.c.Set(&zero.c))
 	for name, sig := range map[string]*Signature{
 		"nil":            nil,
 		"empty":          {},
+		"never joined":   &loose,
 		"identity":       zero,
 		"s2 identity":    half,
 		"s1 identity":    {s2: *p, c: *one, s: *one},
