@@ -246,6 +246,9 @@ func (a *Aggregator) stop(out *[]AggregatorAction) {
 
 // advance proposes, closes and publishes what is due.
 func (a *Aggregator) advance(now int64, out []AggregatorAction) ([]AggregatorAction, error) {
+	if !a.resumed {
+		return out, nil // what the journal has must be taken up first
+	}
 	var err error
 	for _, r := range append([]*round(nil), a.rounds...) {
 		switch {

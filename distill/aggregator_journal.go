@@ -356,8 +356,8 @@ func (a *Aggregator) Recover(now int64, largest map[uint32]uint64) error {
 	if n < a.cfg.Network.committee.Quorum() {
 		return reject(RuleQuorum)
 	}
-	next := last + recoveryJump
-	if next < last {
+	next := jump(last)
+	if next == 0 {
 		return reject(RuleNonces)
 	}
 	if err := a.commit(a.stateRecord(next, false)); err != nil {

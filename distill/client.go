@@ -5,6 +5,8 @@ package distill
 
 import (
 	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 
 	"github.com/undersign/undersign/bls"
@@ -55,9 +57,23 @@ const maxRoots = 8
 // maxSeen is how many proposals a client remembers, to find two with one number.
 const maxSeen = 32
 
-// recoveryJump is how far a client restored from a backup, or an aggregator, jumps ahead:
-// over whatever it has sent since.
+// recoveryJump is how far a client restored from a backup, or an aggregator, jumps ahead
+// at least: over whatever it has sent since, and over what may be on its way.
 const recoveryJump = 1 << 20
+
+// jump returns the number to go on with after a backup was restored, for the last one that
+// is known to be used, or 0 if there is none left. It is somewhere in a wide range: after
+// two restores, with nothing executed in between, the last known number is the same, and
+// what was signed after the first one must not be signed again with another content.
+func jump(last uint64) uint64 {
+	var b [8]byte
+	rand.Read(b[3:])
+	next := last + recoveryJump + binary.BigEndian.Uint64(b[:])
+	if next < last {
+		return 0
+	}
+	return next
+}
 
 // A Client has payloads executed once at most, and learns what became of them. It trusts
 // no aggregator, and validators as far as F+1 of them say the same.

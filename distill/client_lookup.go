@@ -168,10 +168,7 @@ func (c *Client) recover(q *question) error {
 	for i := range q.answers {
 		last = max(last, q.answers[i].look.LastNonce)
 	}
-	next := last + recoveryJump
-	if next < last {
-		next = 0 // there are none left
-	}
+	next := jump(last)
 	if err := c.ledger.commit(c.stateRecord(next, false)); err != nil {
 		return err
 	}
