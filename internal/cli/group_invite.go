@@ -44,7 +44,9 @@ one credential, to this name and this key.`,
 	fl.IntVar(&f.days, "days", 7, "the invitation holds for `N` days, at most 30")
 	addOutFlags(c, &f.outFlags, "NAME.challenge")
 	addQRFlag(c, &f.qr, "challenge")
-	return describe(c, "member, group, expires, file")
+	describe(c, "member, group, expires, file", ExitRefused)
+	describeExit(c, ExitRefused, "who is invited is a member, or was revoked and can't join anew yet")
+	return c
 }
 
 func (e *env) groupInvite(c *cobra.Command, f groupInviteFlags, name string) error {

@@ -45,8 +45,9 @@ The same application again gets the same answer.`,
 	addOutFlags(c, &f.outFlags, "NAME.credential")
 	addQRFlag(c, &f.qr, "credential")
 	fl.StringVar(&f.record, "record", "", "write the record to `FILE` (default: NAME.record)")
-	describe(c, "member, group, epoch, files", ExitInvalid)
-	describeExit(c, ExitInvalid, "the application is refused")
+	describe(c, "member, group, epoch, files", ExitInvalid, ExitRefused)
+	describeExit(c, ExitRefused, "who applies was revoked, and can't join anew yet")
+	describeExit(c, ExitInvalid, "the application is invalid")
 	return c
 }
 

@@ -60,7 +60,10 @@ and writes the member's key.`,
 	addOutFlags(c, &f.outFlags, "NAME.application; with --pending NAME.member")
 	addQRFlag(c, &f.qr, "application")
 	fl.StringVar(&f.pendingOut, "pending-out", "", "keep the member's secret in `FILE` (default: NAME.pending)")
-	return describe(c, "member, group, files")
+	describe(c, "member, group, files", ExitInvalid, ExitRefused)
+	describeExit(c, ExitInvalid, "the credential or the announcement is invalid")
+	describeExit(c, ExitRefused, "the group key isn't of the group with the ID, or the announcement isn't in force")
+	return c
 }
 
 type groupJoinResult struct {

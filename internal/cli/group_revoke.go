@@ -84,7 +84,10 @@ A list has all that were on those before it. Without any NAME it is renewed.`,
 	fl.Uint64Var(&f.oldest, "oldest", 0, "announce that epochs from `N` on are accepted (default: the next only)")
 	fl.StringVarP(&f.out, "out", "o", "", "write to `OUT`: a directory for an epoch, or a file for a list")
 	addForceFlag(c, &f.force)
-	return describe(c, "revoked, epoch or number, expires, files")
+	describe(c, "revoked, epoch or number, expires, files", ExitInvalid, ExitRefused)
+	describeExit(c, ExitInvalid, "a signature of --signed is invalid")
+	describeExit(c, ExitRefused, "who is to be revoked is so already")
+	return c
 }
 
 type groupRevokeResult struct {

@@ -90,7 +90,7 @@ group that it has agreed to.`,
 	f.epoch.add(c, "the epoch that the issuer has published, `N`", "the issuer's announcement `FILE`, which says the epoch")
 	fl.StringVar(&f.memberKey, "member-key", "", "the new member's Ed25519 public key, PEM `FILE`")
 	fl.BoolVar(&f.rejoined, "rejoined", false, "the record is of a member that was there before, and has joined anew")
-	describe(c, "member, or epoch, or group, or listed, file; with --state: "+stateFields, ExitInvalid, ExitRefused)
+	describe(c, "member, or epoch, or group, or listed, file; with --state:\n  "+stateFields, ExitInvalid, ExitRefused)
 	describeExit(c, ExitInvalid, "what is to be taken in is invalid")
 	describeExit(c, ExitRefused, "it is older than what there is, not in force, or of another group")
 	return c

@@ -58,7 +58,7 @@ list. Both are signed, numbered, and expire: keep the newest with update.`,
 	fl.Uint64Var(&f.minNumber, "min-number", 0, "refuse lists older than number `N`")
 	fl.StringVar(&f.at, "at", "", "decide as of `TIME`, such as 2026-11-30T12:00:00Z (default: now)")
 	fl.BoolVar(&f.once, "once", false, "refuse a second signature of one member in the scope")
-	describe(c, "valid, group, signatures [file, status (valid, invalid, revoked, repeated), pseudonym, use, reason]",
+	describe(c, "valid, group, signatures [file, status (valid, invalid, revoked, repeated),\n  pseudonym, use, reason]",
 		ExitInvalid, ExitRefused)
 	describeExit(c, ExitRefused, "the announcement or the list isn't in force, or is too old")
 	return c

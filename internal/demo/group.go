@@ -47,6 +47,7 @@ type group struct {
 	longTerm  map[string]ed25519.PublicKey
 	members   map[string]groupsig.MemberKey
 	epoch     uint64
+	announced groupsig.Announcement // of that epoch
 	text      [][]byte // signed in the first round
 	sigs      [][]byte
 	offending int // which of them is the misbehaviour
@@ -137,6 +138,9 @@ func (d *group) make(context.Context) ([]string, error) {
 		return nil, err
 	}
 	d.issued, d.opened = d.gk.NewRegister(), d.gk.NewRegister()
+	if err := d.announce(); err != nil {
+		return nil, err
+	}
 	data, err := d.gk.MarshalBinary()
 	if err != nil {
 		return nil, err
@@ -146,6 +150,34 @@ func (d *group) make(context.Context) ([]string, error) {
 		fmt.Sprintf("scheme %s with %s; signatures of %d bytes", s.Name(), features, d.gk.SignatureSize()),
 		fmt.Sprintf("group.pub, with the ID %.8x…, is all that a verifier needs", d.gk.ID()),
 	}, d.file("group.pub", &k, k.File(), 0, data)
+}
+
+// announce signs which epoch verifiers accept.
+func (d *group) announce() error {
+	an, ok := d.issuer.(groupsig.Announcer)
+	if !ok {
+		return errors.New("the group has no epochs")
+	}
+	now := time.Now().Unix()
+	a, err := an.Announce(d.gk, groupsig.Terms{Number: d.epoch, Issued: now, Expires: now + 24*3600}, d.epoch, d.epoch)
+	if err != nil {
+		return err
+	}
+	if old := d.announced; old != nil {
+		if err := groupsig.Replaces(a, old); err != nil {
+			return err
+		}
+		if groupsig.Replaces(old, a) == nil {
+			return errors.New("an older announcement was taken for a newer one")
+		}
+	}
+	d.announced = a
+	data, err := a.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	var f keyfile.GroupAnnouncement
+	return d.file(fmt.Sprintf("group-%d.epochs", d.epoch), &f, f.File(), d.epoch, data)
 }
 
 func (d *group) join(context.Context) ([]string, error) {
@@ -191,7 +223,7 @@ func (d *group) join(context.Context) ([]string, error) {
 }
 
 func (d *group) options(scope string) groupsig.VerifyOptions {
-	return groupsig.VerifyOptions{Scope: []byte(scope), MinEpoch: d.epoch, MaxEpoch: d.epoch}
+	return groupsig.VerifyOptions{Scope: []byte(scope), Announcement: d.announced, Now: time.Now().Unix()}
 }
 
 // sign lets all sign, in random order as a verifier sees it.
@@ -226,7 +258,7 @@ func (d *group) sign(context.Context) ([]string, error) {
 		return nil, fmt.Errorf("a signature of another text: %v", err)
 	}
 	return []string{
-		"$ undersign group verify 1.txt 2.txt 3.txt 4.txt 5.txt --group group.pub --scope " + groupScope + " --epoch 1",
+		"$ undersign group verify 1.txt 2.txt 3.txt 4.txt 5.txt --group group.pub --scope " + groupScope + " --announced group-1.epochs",
 		"all five are of members, and nobody can tell of whom",
 	}, nil
 }
@@ -302,6 +334,9 @@ func (d *group) revoke(context.Context) ([]string, error) {
 			return nil, fmt.Errorf("%s took the credential of %s", mallory, name)
 		}
 	}
+	if err := d.announce(); err != nil {
+		return nil, err
+	}
 	msg := []byte("Again: the director steals.")
 	for name, m := range d.members {
 		sig, err := m.Sign(msg, groupsig.SignOptions{Scope: []byte(groupScope)})
@@ -315,6 +350,7 @@ func (d *group) revoke(context.Context) ([]string, error) {
 	}
 	return []string{
 		fmt.Sprintf("the epoch is %d: four members have a credential for it, which may lie in public, and %s has none", d.epoch, mallory),
+		"verifiers know it from the issuer's announcement, which is signed, numbered and dated: the one before is refused",
 		fmt.Sprintf("what %s signs now is refused, and what the others sign isn't; old signatures stay as anonymous as they were", mallory),
 	}, nil
 }
