@@ -128,7 +128,7 @@ func (x *Experiment) Run(ctx context.Context) (*Result, error) {
 		if err := x.step(ctx, i, "verifying blocks"); err != nil {
 			return nil, err
 		}
-		if err := x.measure(c, s, methods, i); err != nil {
+		if err := x.measure(ctx, c, s, methods, i); err != nil {
 			return nil, fmt.Errorf("block %d of %d pairs: %w", i, len(s.blocks[i].Pairs), err)
 		}
 	}
@@ -156,7 +156,7 @@ const (
 )
 
 // measure verifies a block by all methods, one after the other.
-func (x *Experiment) measure(c *Chain, s *setup, methods []*method, i int) error {
+func (x *Experiment) measure(ctx context.Context, c *Chain, s *setup, methods []*method, i int) error {
 	n := len(s.blocks[i].Pairs)
 	verify := make([]func() error, len(methods))
 	best := make([]time.Duration, len(methods))
@@ -172,6 +172,9 @@ func (x *Experiment) measure(c *Chain, s *setup, methods []*method, i int) error
 		}
 	}
 	for j, f := range verify {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		var err error
 		if best[j], err = fastest(f); err != nil {
 			return fmt.Errorf("%s: %w", methods[j].Method, err)

@@ -18,6 +18,7 @@ const (
 	reportOther          = 51_767 // what its two synchronisations leave for all other work
 	ReportPublishedShare = 0.345  // of blocks that have signatures
 	ReportVariantShare   = 0.60
+	ReportOtherHours     = reportOther / 3600.0
 )
 
 // A Sync is the model of a node's synchronisation: the time for everything else, which is

@@ -21,6 +21,7 @@ flag values: they are read from files, from a file descriptor, or from a prompt.
 		newVerifyCmd(e),
 		newInspectCmd(e),
 		newAggregateCmd(e),
+		newBenchCmd(e),
 		newGroupsigCmd(e),
 		newSM2Cmd(e),
 		newThresholdCmd(e),
