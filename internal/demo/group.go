@@ -48,7 +48,7 @@ type group struct {
 	members   map[string]groupsig.MemberKey
 	epoch     uint64
 	announced groupsig.Announcement // of that epoch
-	text      [][]byte // signed in the first round
+	text      [][]byte              // signed in the first round
 	sigs      [][]byte
 	offending int // which of them is the misbehaviour
 }
