@@ -93,6 +93,9 @@ func (m *mutator) mutant() []byte {
 func (m *mutator) change(b *Batch, r *rawBatch) {
 	column := []*[]byte{&r.deltas, &r.nonces, &r.ahead, &r.lengths}[m.IntN(4)]
 	part := []*[]byte{&r.deltas, &r.nonces, &r.ahead, &r.lengths, &r.data, &r.positions, &r.sigs, &r.aggregate}[m.IntN(8)]
+	if len(*column) == 0 || len(r.deltas) == 0 {
+		return // taken away by the change before
+	}
 	switch m.IntN(20) {
 	case 0: // nothing
 	case 1, 2:
@@ -132,7 +135,7 @@ func (m *mutator) change(b *Batch, r *rawBatch) {
 		}
 		r.positions = append([]byte{positionsList}, list...)
 	case 10: // padding
-		if r.positions[0] == positionsBitmap {
+		if len(r.positions) > 0 && r.positions[0] == positionsBitmap {
 			r.positions[len(r.positions)-1] |= 0x80
 		}
 	case 11: // exchange signatures of stragglers

@@ -318,7 +318,7 @@ func TestSum(t *testing.T) {
 	edge := [][]byte{make([]byte, 32), scalar(1).Bytes(), scalar(2).Bytes(), new(edwards25519.Scalar).Negate(scalar(1)).Bytes(),
 		append(slices.Repeat([]byte{0xff}, 16), make([]byte, 16)...)}
 	small := torsion(t)
-	for _, n := range []int{0, 1, 2, 15, 16, 60, 180, 500, 1500, 4000} {
+	for _, n := range []int{0, 1, 2, 15, 16, 60, 180, 500, 1500} {
 		terms := make([]term, n)
 		want := edwards25519.NewIdentityPoint()
 		for i := range terms {
@@ -340,7 +340,7 @@ func TestSum(t *testing.T) {
 			y.Multiply(y, z)
 			terms[i] = term{*s, new(affine)}
 			terms[i].point.set(x, y)
-			want.Add(want, new(edwards25519.Point).ScalarMultSlow(s, p))
+			want.Add(want, new(edwards25519.Point).ScalarMult(s, p))
 		}
 		for i, sum := range []func(*extended, []term){(*extended).sum, (*extended).straus, (*extended).pippenger} {
 			var s extended
