@@ -54,6 +54,12 @@ CREATE TABLE log (
 ) STRICT;
 CREATE INDEX log_version ON log (version) WHERE version > 0;
 
+CREATE TABLE relay (
+	position INTEGER PRIMARY KEY AUTOINCREMENT,
+	id BLOB NOT NULL UNIQUE,
+	data BLOB NOT NULL
+) STRICT;
+
 CREATE TABLE head (
 	one INTEGER PRIMARY KEY CHECK (one = 1),
 	height INTEGER NOT NULL,
