@@ -16,6 +16,10 @@ func g1Buckets(terms []G1Term) (acc bls.G1Jac) {
 	for _, t := range terms {
 		p := t.P.toAffine()
 		k1, k2 := splitGLV(t.K)
+		if k, ok := t.K.shortNeg(); ok {
+			k1, k2 = k, [2]uint64{}
+			p.Y.Neg(&p.Y)
+		}
 		if k1 != [2]uint64{} {
 			points, halves = append(points, p), append(halves, k1)
 		}

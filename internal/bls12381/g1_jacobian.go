@@ -46,15 +46,3 @@ func g1AddJacobian(p, q *bls.G1Jac) {
 	}
 	*p = sum
 }
-
-// feSquareTimes sets z = x^(2ⁿ), for n > 0.
-func feSquareTimes(z, x *fe, n int) {
-	if hasKernel {
-		squareTimes(&z[0], &x[0], n)
-		return
-	}
-	feMul(z, x, x)
-	for range n - 1 {
-		feMul(z, z, z)
-	}
-}

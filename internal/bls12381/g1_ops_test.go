@@ -131,8 +131,8 @@ func TestG1Multi(t *testing.T) {
 		if testing.Short() && n > 40 {
 			continue
 		}
-		for _, small := range []bool{false, true} {
-			t.Run(fmt.Sprintf("n=%d/small=%t", n, small), func(t *testing.T) {
+		for _, kind := range []string{"full", "short", "negative"} {
+			t.Run(fmt.Sprintf("n=%d/%s", n, kind), func(t *testing.T) {
 				var terms []G1Term
 				sum := NewG1()
 				add := func(term G1Term, p *G1) {
@@ -141,8 +141,20 @@ func TestG1Multi(t *testing.T) {
 				}
 				for i := range n {
 					k := new(Scalar).Random()
-					if small {
+					if kind != "full" {
 						k.RandomWeight()
+					}
+					switch i % 16 { // the borders of what is short
+					case 8:
+						k.SetUint128(1<<64-1, 1<<64-1)
+					case 9:
+						k.SetUint128(1<<64-1, 1<<64-1)
+						k.Add(k, new(Scalar).SetOne())
+					case 10:
+						k.SetUint128(1<<63, 0)
+					}
+					if kind == "negative" {
+						k.Neg(k)
 					}
 					p := multipleG1(i - 3)
 					switch i % 8 {

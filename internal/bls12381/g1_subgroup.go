@@ -26,35 +26,40 @@ func g1InSubgroup(a *bls.G1Affine) bool {
 	if a.IsInfinity() {
 		return true
 	}
-	var p, q bls.G1Jac
-	p.FromAffine(a)
-	for run := range seedRuns {
-		if run > 0 {
-			g1AddAffine(&p, a)
-		}
-		g1DoubleTimes(&p, seedRuns[run])
-	}
-	q = p
-	for run := range seedRuns {
-		if run > 0 {
-			g1AddJacobian(&p, &q)
-		}
-		g1DoubleTimes(&p, seedRuns[run])
-	}
+	p := g1SeedTimes(a)
 	if p.Z.IsZero() {
 		return false
 	}
+	// Doubling and adding don't use the curve's constant. So (x, y) without z is a
+	// point of another curve in affine form, with the same multiples but for a factor
+	// in z.
+	q := g1SeedTimes(&bls.G1Affine{X: p.X, Y: p.Y})
 	var z2, z3, t fe
-	feSquareTimes(&z2, &p.Z, 1)
-	feMul(&z3, &z2, &p.Z)
+	if feMul(&z3, &p.Z, &q.Z); z3.IsZero() {
+		return false
+	}
+	feSquareTimes(&z2, &z3, 1)
+	feMul(&z3, &z2, &z3)
 	feMul(&t, &a.X, &beta2)
 	feMul(&t, &t, &z2)
-	if t != p.X {
+	if t != q.X {
 		return false
 	}
 	feMul(&t, &a.Y, &z3)
 	feNeg(&t, &t)
-	return t == p.Y
+	return t == q.Y
+}
+
+// g1SeedTimes returns seed·a, for a that isn't the identity.
+func g1SeedTimes(a *bls.G1Affine) bls.G1Jac {
+	p := bls.G1Jac{X: a.X, Y: a.Y, Z: feOne}
+	for i, n := range seedRuns {
+		if i > 0 {
+			g1AddAffine(&p, a)
+		}
+		g1DoubleTimes(&p, n)
+	}
+	return p
 }
 
 // seedRuns are how often to double between the additions that make up the seed, from

@@ -60,20 +60,20 @@ GLOBL multiples<>(SB), RODATA|NOPTR, $384
 // func mul<>()
 // Requires: ADX, BMI2
 TEXT ·mul<>(SB), NOSPLIT, $0
-	MOVQ  (SI), DX
 	XORQ  CX, CX
+	MOVQ  (SI), DX
 	MULXQ (DI), R8, R9
 	MULXQ 8(DI), AX, R10
-	ADDQ  AX, R9
+	ADCXQ AX, R9
 	MULXQ 16(DI), AX, R11
-	ADCQ  AX, R10
+	ADCXQ AX, R10
 	MULXQ 24(DI), AX, R12
-	ADCQ  AX, R11
+	ADCXQ AX, R11
 	MULXQ 32(DI), AX, R13
-	ADCQ  AX, R12
+	ADCXQ AX, R12
 	MULXQ 40(DI), AX, R14
-	ADCQ  AX, R13
-	ADCQ  $+0, R14
+	ADCXQ AX, R13
+	ADCXQ CX, R14
 	MOVQ  $0x89f3fffcfffcfffd, DX
 	IMULQ R8, DX
 	XORQ  AX, AX
@@ -286,6 +286,394 @@ TEXT ·mul<>(SB), NOSPLIT, $0
 	ADCXQ AX, R10
 	ADOXQ BX, R11
 	MULXQ 40(DI), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	ADCXQ CX, R12
+	MOVQ  $0x89f3fffcfffcfffd, DX
+	IMULQ R13, DX
+	XORQ  AX, AX
+	MULXQ multiples<>+0(SB), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ multiples<>+8(SB), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ multiples<>+16(SB), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ multiples<>+24(SB), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ multiples<>+32(SB), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ multiples<>+40(SB), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	ADCXQ R13, R12
+	MOVQ  R12, R13
+	MOVQ  R11, R12
+	MOVQ  R10, R11
+	MOVQ  R9, R10
+	MOVQ  R8, R9
+	MOVQ  R14, R8
+	RET
+
+// func mul2<>()
+// Requires: ADX, BMI2
+TEXT ·mul2<>(SB), NOSPLIT, $0
+	XORQ  CX, CX
+	MOVQ  (SI), DX
+	MULXQ (DI), R8, R9
+	MULXQ 8(DI), AX, R10
+	ADCXQ AX, R9
+	MULXQ 16(DI), AX, R11
+	ADCXQ AX, R10
+	MULXQ 24(DI), AX, R12
+	ADCXQ AX, R11
+	MULXQ 32(DI), AX, R13
+	ADCXQ AX, R12
+	MULXQ 40(DI), AX, R14
+	ADCXQ AX, R13
+	ADCXQ CX, R14
+	MOVQ  48(SI), DX
+	XORQ  AX, AX
+	MULXQ 48(DI), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ 56(DI), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ 64(DI), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ 72(DI), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ 80(DI), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ 88(DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	ADCXQ CX, R14
+	MOVQ  $0x89f3fffcfffcfffd, DX
+	IMULQ R8, DX
+	XORQ  AX, AX
+	MULXQ multiples<>+0(SB), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ multiples<>+8(SB), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ multiples<>+16(SB), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ multiples<>+24(SB), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ multiples<>+32(SB), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ multiples<>+40(SB), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	ADCXQ R8, R14
+	MOVQ  8(SI), DX
+	XORQ  R8, R8
+	MULXQ (DI), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ 8(DI), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ 16(DI), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ 24(DI), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ 32(DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ 40(DI), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	ADCXQ CX, R8
+	MOVQ  56(SI), DX
+	XORQ  AX, AX
+	MULXQ 48(DI), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ 56(DI), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ 64(DI), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ 72(DI), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ 80(DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ 88(DI), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	ADCXQ CX, R8
+	MOVQ  $0x89f3fffcfffcfffd, DX
+	IMULQ R9, DX
+	XORQ  AX, AX
+	MULXQ multiples<>+0(SB), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ multiples<>+8(SB), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ multiples<>+16(SB), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ multiples<>+24(SB), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ multiples<>+32(SB), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ multiples<>+40(SB), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	ADCXQ R9, R8
+	MOVQ  16(SI), DX
+	XORQ  R9, R9
+	MULXQ (DI), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ 8(DI), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ 16(DI), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ 24(DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ 32(DI), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ 40(DI), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	ADCXQ CX, R9
+	MOVQ  64(SI), DX
+	XORQ  AX, AX
+	MULXQ 48(DI), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ 56(DI), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ 64(DI), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ 72(DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ 80(DI), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ 88(DI), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	ADCXQ CX, R9
+	MOVQ  $0x89f3fffcfffcfffd, DX
+	IMULQ R10, DX
+	XORQ  AX, AX
+	MULXQ multiples<>+0(SB), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ multiples<>+8(SB), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ multiples<>+16(SB), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ multiples<>+24(SB), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ multiples<>+32(SB), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ multiples<>+40(SB), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	ADCXQ R10, R9
+	MOVQ  24(SI), DX
+	XORQ  R10, R10
+	MULXQ (DI), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ 8(DI), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ 16(DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ 24(DI), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ 32(DI), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ 40(DI), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	ADCXQ CX, R10
+	MOVQ  72(SI), DX
+	XORQ  AX, AX
+	MULXQ 48(DI), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ 56(DI), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ 64(DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ 72(DI), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ 80(DI), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ 88(DI), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	ADCXQ CX, R10
+	MOVQ  $0x89f3fffcfffcfffd, DX
+	IMULQ R11, DX
+	XORQ  AX, AX
+	MULXQ multiples<>+0(SB), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	MULXQ multiples<>+8(SB), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ multiples<>+16(SB), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ multiples<>+24(SB), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ multiples<>+32(SB), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ multiples<>+40(SB), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	ADCXQ R11, R10
+	MOVQ  32(SI), DX
+	XORQ  R11, R11
+	MULXQ (DI), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ 8(DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ 16(DI), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ 24(DI), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ 32(DI), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ 40(DI), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	ADCXQ CX, R11
+	MOVQ  80(SI), DX
+	XORQ  AX, AX
+	MULXQ 48(DI), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ 56(DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ 64(DI), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ 72(DI), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ 80(DI), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ 88(DI), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	ADCXQ CX, R11
+	MOVQ  $0x89f3fffcfffcfffd, DX
+	IMULQ R12, DX
+	XORQ  AX, AX
+	MULXQ multiples<>+0(SB), AX, BX
+	ADCXQ AX, R12
+	ADOXQ BX, R13
+	MULXQ multiples<>+8(SB), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ multiples<>+16(SB), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ multiples<>+24(SB), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ multiples<>+32(SB), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ multiples<>+40(SB), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	ADCXQ R12, R11
+	MOVQ  40(SI), DX
+	XORQ  R12, R12
+	MULXQ (DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ 8(DI), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ 16(DI), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ 24(DI), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ 32(DI), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ 40(DI), AX, BX
+	ADCXQ AX, R11
+	ADOXQ BX, R12
+	ADCXQ CX, R12
+	MOVQ  88(SI), DX
+	XORQ  AX, AX
+	MULXQ 48(DI), AX, BX
+	ADCXQ AX, R13
+	ADOXQ BX, R14
+	MULXQ 56(DI), AX, BX
+	ADCXQ AX, R14
+	ADOXQ BX, R8
+	MULXQ 64(DI), AX, BX
+	ADCXQ AX, R8
+	ADOXQ BX, R9
+	MULXQ 72(DI), AX, BX
+	ADCXQ AX, R9
+	ADOXQ BX, R10
+	MULXQ 80(DI), AX, BX
+	ADCXQ AX, R10
+	ADOXQ BX, R11
+	MULXQ 88(DI), AX, BX
 	ADCXQ AX, R11
 	ADOXQ BX, R12
 	ADCXQ CX, R12
@@ -633,6 +1021,98 @@ again:
 	MOVQ    R13, 40(DI)
 	RET
 
+// func squareTimesMulADX(z *uint64, x *uint64, y *uint64, n int)
+// Requires: CMOV
+TEXT ·squareTimesMulADX(SB), NOSPLIT, $160-32
+	MOVQ x+8(FP), SI
+	MOVQ (SI), R8
+	MOVQ 8(SI), R9
+	MOVQ 16(SI), R10
+	MOVQ 24(SI), R11
+	MOVQ 32(SI), R12
+	MOVQ 40(SI), R13
+	MOVQ R8, 56(SP)
+	MOVQ R9, 64(SP)
+	MOVQ R10, 72(SP)
+	MOVQ R11, 80(SP)
+	MOVQ R12, 88(SP)
+	MOVQ R13, 96(SP)
+	MOVQ y+16(FP), SI
+	MOVQ (SI), R8
+	MOVQ 8(SI), R9
+	MOVQ 16(SI), R10
+	MOVQ 24(SI), R11
+	MOVQ 32(SI), R12
+	MOVQ 40(SI), R13
+	MOVQ R8, 104(SP)
+	MOVQ R9, 112(SP)
+	MOVQ R10, 120(SP)
+	MOVQ R11, 128(SP)
+	MOVQ R12, 136(SP)
+	MOVQ R13, 144(SP)
+	MOVQ n+24(FP), AX
+	MOVQ AX, 152(SP)
+
+again:
+	LEAQ    56(SP), SI
+	LEAQ    (SP), DI
+	CALL    ·sqr<>(SB)
+	MOVQ    R8, 56(SP)
+	MOVQ    R9, 64(SP)
+	MOVQ    R10, 72(SP)
+	MOVQ    R11, 80(SP)
+	MOVQ    R12, 88(SP)
+	MOVQ    R13, 96(SP)
+	DECQ    152(SP)
+	JNZ     again
+	LEAQ    56(SP), SI
+	LEAQ    104(SP), DI
+	CALL    ·mul<>(SB)
+	MOVQ    R8, 56(SP)
+	MOVQ    R9, 64(SP)
+	MOVQ    R10, 72(SP)
+	MOVQ    R11, 80(SP)
+	MOVQ    R12, 88(SP)
+	MOVQ    R13, 96(SP)
+	MOVQ    R8, AX
+	MOVQ    R9, BX
+	MOVQ    R10, CX
+	MOVQ    R11, DX
+	MOVQ    R12, R14
+	MOVQ    R13, R15
+	SUBQ    multiples<>+0(SB), R8
+	SBBQ    multiples<>+8(SB), R9
+	SBBQ    multiples<>+16(SB), R10
+	SBBQ    multiples<>+24(SB), R11
+	SBBQ    multiples<>+32(SB), R12
+	SBBQ    multiples<>+40(SB), R13
+	CMOVQCS AX, R8
+	CMOVQCS BX, R9
+	CMOVQCS CX, R10
+	CMOVQCS DX, R11
+	CMOVQCS R14, R12
+	CMOVQCS R15, R13
+	MOVQ    R8, 56(SP)
+	MOVQ    R9, 64(SP)
+	MOVQ    R10, 72(SP)
+	MOVQ    R11, 80(SP)
+	MOVQ    R12, 88(SP)
+	MOVQ    R13, 96(SP)
+	MOVQ    R8, 56(SP)
+	MOVQ    R9, 64(SP)
+	MOVQ    R10, 72(SP)
+	MOVQ    R11, 80(SP)
+	MOVQ    R12, 88(SP)
+	MOVQ    R13, 96(SP)
+	MOVQ    z+0(FP), DI
+	MOVQ    R8, (DI)
+	MOVQ    R9, 8(DI)
+	MOVQ    R10, 16(DI)
+	MOVQ    R11, 24(DI)
+	MOVQ    R12, 32(DI)
+	MOVQ    R13, 40(DI)
+	RET
+
 // func doubleTimesADX(z *uint64, x *uint64, n int)
 // Requires: CMOV
 TEXT ·doubleTimesADX(SB), NOSPLIT, $400-24
@@ -791,15 +1271,6 @@ again:
 	MOVQ    R11, 368(SP)
 	MOVQ    R12, 376(SP)
 	MOVQ    R13, 384(SP)
-	LEAQ    248(SP), SI
-	LEAQ    (SP), DI
-	CALL    ·sqr<>(SB)
-	MOVQ    R8, 248(SP)
-	MOVQ    R9, 256(SP)
-	MOVQ    R10, 264(SP)
-	MOVQ    R11, 272(SP)
-	MOVQ    R12, 280(SP)
-	MOVQ    R13, 288(SP)
 	MOVQ    56(SP), R8
 	MOVQ    64(SP), R9
 	MOVQ    72(SP), R10
@@ -874,40 +1345,27 @@ again:
 	MOVQ    R11, 320(SP)
 	MOVQ    R12, 328(SP)
 	MOVQ    R13, 336(SP)
-	LEAQ    200(SP), SI
-	LEAQ    296(SP), DI
-	CALL    ·mul<>(SB)
-	MOVQ    R8, 104(SP)
-	MOVQ    R9, 112(SP)
-	MOVQ    R10, 120(SP)
-	MOVQ    R11, 128(SP)
-	MOVQ    R12, 136(SP)
-	MOVQ    R13, 144(SP)
+	MOVQ    multiples<>+48(SB), R8
+	MOVQ    multiples<>+56(SB), R9
+	MOVQ    multiples<>+64(SB), R10
+	MOVQ    multiples<>+72(SB), R11
+	MOVQ    multiples<>+80(SB), R12
+	MOVQ    multiples<>+88(SB), R13
 	SUBQ    248(SP), R8
 	SBBQ    256(SP), R9
 	SBBQ    264(SP), R10
 	SBBQ    272(SP), R11
 	SBBQ    280(SP), R12
 	SBBQ    288(SP), R13
-	SBBQ    SI, SI
-	MOVQ    multiples<>+48(SB), AX
-	ANDQ    SI, AX
-	MOVQ    multiples<>+56(SB), BX
-	ANDQ    SI, BX
-	MOVQ    multiples<>+64(SB), CX
-	ANDQ    SI, CX
-	MOVQ    multiples<>+72(SB), DX
-	ANDQ    SI, DX
-	MOVQ    multiples<>+80(SB), R14
-	ANDQ    SI, R14
-	MOVQ    multiples<>+88(SB), R15
-	ANDQ    SI, R15
-	ADDQ    AX, R8
-	ADCQ    BX, R9
-	ADCQ    CX, R10
-	ADCQ    DX, R11
-	ADCQ    R14, R12
-	ADCQ    R15, R13
+	MOVQ    R8, 344(SP)
+	MOVQ    R9, 352(SP)
+	MOVQ    R10, 360(SP)
+	MOVQ    R11, 368(SP)
+	MOVQ    R12, 376(SP)
+	MOVQ    R13, 384(SP)
+	LEAQ    200(SP), SI
+	LEAQ    296(SP), DI
+	CALL    ·mul2<>(SB)
 	MOVQ    R8, 104(SP)
 	MOVQ    R9, 112(SP)
 	MOVQ    R10, 120(SP)
@@ -1230,12 +1688,12 @@ TEXT ·addAffineADX(SB), NOSPLIT, $440-24
 	SBBQ    80(SP), R11
 	SBBQ    88(SP), R12
 	SBBQ    96(SP), R13
-	MOVQ    R8, 296(SP)
-	MOVQ    R9, 304(SP)
-	MOVQ    R10, 312(SP)
-	MOVQ    R11, 320(SP)
-	MOVQ    R12, 328(SP)
-	MOVQ    R13, 336(SP)
+	MOVQ    R8, 344(SP)
+	MOVQ    R9, 352(SP)
+	MOVQ    R10, 360(SP)
+	MOVQ    R11, 368(SP)
+	MOVQ    R12, 376(SP)
+	MOVQ    R13, 384(SP)
 	MOVQ    248(SP), R8
 	MOVQ    256(SP), R9
 	MOVQ    264(SP), R10
@@ -1254,14 +1712,14 @@ TEXT ·addAffineADX(SB), NOSPLIT, $440-24
 	SBBQ    128(SP), R11
 	SBBQ    136(SP), R12
 	SBBQ    144(SP), R13
-	MOVQ    R8, 344(SP)
-	MOVQ    R9, 352(SP)
-	MOVQ    R10, 360(SP)
-	MOVQ    R11, 368(SP)
-	MOVQ    R12, 376(SP)
-	MOVQ    R13, 384(SP)
+	MOVQ    R8, 296(SP)
+	MOVQ    R9, 304(SP)
+	MOVQ    R10, 312(SP)
+	MOVQ    R11, 320(SP)
+	MOVQ    R12, 328(SP)
+	MOVQ    R13, 336(SP)
 	LEAQ    152(SP), SI
-	LEAQ    296(SP), DI
+	LEAQ    344(SP), DI
 	CALL    ·mul<>(SB)
 	MOVQ    R8, 152(SP)
 	MOVQ    R9, 160(SP)
@@ -1269,7 +1727,7 @@ TEXT ·addAffineADX(SB), NOSPLIT, $440-24
 	MOVQ    R11, 176(SP)
 	MOVQ    R12, 184(SP)
 	MOVQ    R13, 192(SP)
-	LEAQ    296(SP), SI
+	LEAQ    344(SP), SI
 	LEAQ    (SP), DI
 	CALL    ·sqr<>(SB)
 	MOVQ    R8, 392(SP)
@@ -1281,54 +1739,6 @@ TEXT ·addAffineADX(SB), NOSPLIT, $440-24
 	LEAQ    56(SP), SI
 	LEAQ    392(SP), DI
 	CALL    ·mul<>(SB)
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
-	LEAQ    296(SP), SI
-	LEAQ    392(SP), DI
-	CALL    ·mul<>(SB)
-	MOVQ    R8, 296(SP)
-	MOVQ    R9, 304(SP)
-	MOVQ    R10, 312(SP)
-	MOVQ    R11, 320(SP)
-	MOVQ    R12, 328(SP)
-	MOVQ    R13, 336(SP)
-	LEAQ    104(SP), SI
-	LEAQ    296(SP), DI
-	CALL    ·mul<>(SB)
-	MOVQ    R8, 104(SP)
-	MOVQ    R9, 112(SP)
-	MOVQ    R10, 120(SP)
-	MOVQ    R11, 128(SP)
-	MOVQ    R12, 136(SP)
-	MOVQ    R13, 144(SP)
-	MOVQ    56(SP), R8
-	MOVQ    64(SP), R9
-	MOVQ    72(SP), R10
-	MOVQ    80(SP), R11
-	MOVQ    88(SP), R12
-	MOVQ    96(SP), R13
-	ADDQ    R8, R8
-	ADCQ    R9, R9
-	ADCQ    R10, R10
-	ADCQ    R11, R11
-	ADCQ    R12, R12
-	ADCQ    R13, R13
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
-	ADDQ    296(SP), R8
-	ADCQ    304(SP), R9
-	ADCQ    312(SP), R10
-	ADCQ    320(SP), R11
-	ADCQ    328(SP), R12
-	ADCQ    336(SP), R13
 	MOVQ    R8, 200(SP)
 	MOVQ    R9, 208(SP)
 	MOVQ    R10, 216(SP)
@@ -1336,20 +1746,65 @@ TEXT ·addAffineADX(SB), NOSPLIT, $440-24
 	MOVQ    R12, 232(SP)
 	MOVQ    R13, 240(SP)
 	LEAQ    344(SP), SI
+	LEAQ    392(SP), DI
+	CALL    ·mul<>(SB)
+	MOVQ    R8, 344(SP)
+	MOVQ    R9, 352(SP)
+	MOVQ    R10, 360(SP)
+	MOVQ    R11, 368(SP)
+	MOVQ    R12, 376(SP)
+	MOVQ    R13, 384(SP)
+	LEAQ    296(SP), SI
 	LEAQ    (SP), DI
 	CALL    ·sqr<>(SB)
+	MOVQ    R8, 56(SP)
+	MOVQ    R9, 64(SP)
+	MOVQ    R10, 72(SP)
+	MOVQ    R11, 80(SP)
+	MOVQ    R12, 88(SP)
+	MOVQ    R13, 96(SP)
+	MOVQ    200(SP), R8
+	MOVQ    208(SP), R9
+	MOVQ    216(SP), R10
+	MOVQ    224(SP), R11
+	MOVQ    232(SP), R12
+	MOVQ    240(SP), R13
+	ADDQ    R8, R8
+	ADCQ    R9, R9
+	ADCQ    R10, R10
+	ADCQ    R11, R11
+	ADCQ    R12, R12
+	ADCQ    R13, R13
 	MOVQ    R8, 392(SP)
 	MOVQ    R9, 400(SP)
 	MOVQ    R10, 408(SP)
 	MOVQ    R11, 416(SP)
 	MOVQ    R12, 424(SP)
 	MOVQ    R13, 432(SP)
-	SUBQ    200(SP), R8
-	SBBQ    208(SP), R9
-	SBBQ    216(SP), R10
-	SBBQ    224(SP), R11
-	SBBQ    232(SP), R12
-	SBBQ    240(SP), R13
+	ADDQ    344(SP), R8
+	ADCQ    352(SP), R9
+	ADCQ    360(SP), R10
+	ADCQ    368(SP), R11
+	ADCQ    376(SP), R12
+	ADCQ    384(SP), R13
+	MOVQ    R8, 392(SP)
+	MOVQ    R9, 400(SP)
+	MOVQ    R10, 408(SP)
+	MOVQ    R11, 416(SP)
+	MOVQ    R12, 424(SP)
+	MOVQ    R13, 432(SP)
+	MOVQ    56(SP), R8
+	MOVQ    64(SP), R9
+	MOVQ    72(SP), R10
+	MOVQ    80(SP), R11
+	MOVQ    88(SP), R12
+	MOVQ    96(SP), R13
+	SUBQ    392(SP), R8
+	SBBQ    400(SP), R9
+	SBBQ    408(SP), R10
+	SBBQ    416(SP), R11
+	SBBQ    424(SP), R12
+	SBBQ    432(SP), R13
 	SBBQ    SI, SI
 	MOVQ    multiples<>+144(SB), AX
 	ANDQ    SI, AX
@@ -1369,82 +1824,57 @@ TEXT ·addAffineADX(SB), NOSPLIT, $440-24
 	ADCQ    DX, R11
 	ADCQ    R14, R12
 	ADCQ    R15, R13
-	MOVQ    R8, 392(SP)
-	MOVQ    R9, 400(SP)
-	MOVQ    R10, 408(SP)
-	MOVQ    R11, 416(SP)
-	MOVQ    R12, 424(SP)
-	MOVQ    R13, 432(SP)
-	MOVQ    56(SP), R8
-	MOVQ    64(SP), R9
-	MOVQ    72(SP), R10
-	MOVQ    80(SP), R11
-	MOVQ    88(SP), R12
-	MOVQ    96(SP), R13
-	ADDQ    multiples<>+144(SB), R8
-	ADCQ    multiples<>+152(SB), R9
-	ADCQ    multiples<>+160(SB), R10
-	ADCQ    multiples<>+168(SB), R11
-	ADCQ    multiples<>+176(SB), R12
-	ADCQ    multiples<>+184(SB), R13
-	SUBQ    392(SP), R8
-	SBBQ    400(SP), R9
-	SBBQ    408(SP), R10
-	SBBQ    416(SP), R11
-	SBBQ    424(SP), R12
-	SBBQ    432(SP), R13
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
-	MOVQ    392(SP), R8
-	MOVQ    400(SP), R9
-	MOVQ    408(SP), R10
-	MOVQ    416(SP), R11
-	MOVQ    424(SP), R12
-	MOVQ    432(SP), R13
 	MOVQ    R8, 56(SP)
 	MOVQ    R9, 64(SP)
 	MOVQ    R10, 72(SP)
 	MOVQ    R11, 80(SP)
 	MOVQ    R12, 88(SP)
 	MOVQ    R13, 96(SP)
-	LEAQ    344(SP), SI
-	LEAQ    200(SP), DI
-	CALL    ·mul<>(SB)
+	MOVQ    200(SP), R8
+	MOVQ    208(SP), R9
+	MOVQ    216(SP), R10
+	MOVQ    224(SP), R11
+	MOVQ    232(SP), R12
+	MOVQ    240(SP), R13
+	ADDQ    multiples<>+144(SB), R8
+	ADCQ    multiples<>+152(SB), R9
+	ADCQ    multiples<>+160(SB), R10
+	ADCQ    multiples<>+168(SB), R11
+	ADCQ    multiples<>+176(SB), R12
+	ADCQ    multiples<>+184(SB), R13
+	SUBQ    56(SP), R8
+	SBBQ    64(SP), R9
+	SBBQ    72(SP), R10
+	SBBQ    80(SP), R11
+	SBBQ    88(SP), R12
+	SBBQ    96(SP), R13
 	MOVQ    R8, 200(SP)
 	MOVQ    R9, 208(SP)
 	MOVQ    R10, 216(SP)
 	MOVQ    R11, 224(SP)
 	MOVQ    R12, 232(SP)
 	MOVQ    R13, 240(SP)
+	MOVQ    multiples<>+0(SB), R8
+	MOVQ    multiples<>+8(SB), R9
+	MOVQ    multiples<>+16(SB), R10
+	MOVQ    multiples<>+24(SB), R11
+	MOVQ    multiples<>+32(SB), R12
+	MOVQ    multiples<>+40(SB), R13
 	SUBQ    104(SP), R8
 	SBBQ    112(SP), R9
 	SBBQ    120(SP), R10
 	SBBQ    128(SP), R11
 	SBBQ    136(SP), R12
 	SBBQ    144(SP), R13
-	SBBQ    SI, SI
-	MOVQ    multiples<>+48(SB), AX
-	ANDQ    SI, AX
-	MOVQ    multiples<>+56(SB), BX
-	ANDQ    SI, BX
-	MOVQ    multiples<>+64(SB), CX
-	ANDQ    SI, CX
-	MOVQ    multiples<>+72(SB), DX
-	ANDQ    SI, DX
-	MOVQ    multiples<>+80(SB), R14
-	ANDQ    SI, R14
-	MOVQ    multiples<>+88(SB), R15
-	ANDQ    SI, R15
-	ADDQ    AX, R8
-	ADCQ    BX, R9
-	ADCQ    CX, R10
-	ADCQ    DX, R11
-	ADCQ    R14, R12
-	ADCQ    R15, R13
+	MOVQ    R8, 248(SP)
+	MOVQ    R9, 256(SP)
+	MOVQ    R10, 264(SP)
+	MOVQ    R11, 272(SP)
+	MOVQ    R12, 280(SP)
+	MOVQ    R13, 288(SP)
+	LEAQ    296(SP), SI
+	LEAQ    200(SP), DI
+	CALL    ·mul2<>(SB)
 	MOVQ    R8, 104(SP)
 	MOVQ    R9, 112(SP)
 	MOVQ    R10, 120(SP)
@@ -1822,12 +2252,12 @@ TEXT ·addJacobianADX(SB), NOSPLIT, $488-24
 	SBBQ    80(SP), R11
 	SBBQ    88(SP), R12
 	SBBQ    96(SP), R13
-	MOVQ    R8, 344(SP)
-	MOVQ    R9, 352(SP)
-	MOVQ    R10, 360(SP)
-	MOVQ    R11, 368(SP)
-	MOVQ    R12, 376(SP)
-	MOVQ    R13, 384(SP)
+	MOVQ    R8, 392(SP)
+	MOVQ    R9, 400(SP)
+	MOVQ    R10, 408(SP)
+	MOVQ    R11, 416(SP)
+	MOVQ    R12, 424(SP)
+	MOVQ    R13, 432(SP)
 	MOVQ    248(SP), R8
 	MOVQ    256(SP), R9
 	MOVQ    264(SP), R10
@@ -1846,14 +2276,14 @@ TEXT ·addJacobianADX(SB), NOSPLIT, $488-24
 	SBBQ    128(SP), R11
 	SBBQ    136(SP), R12
 	SBBQ    144(SP), R13
-	MOVQ    R8, 392(SP)
-	MOVQ    R9, 400(SP)
-	MOVQ    R10, 408(SP)
-	MOVQ    R11, 416(SP)
-	MOVQ    R12, 424(SP)
-	MOVQ    R13, 432(SP)
+	MOVQ    R8, 344(SP)
+	MOVQ    R9, 352(SP)
+	MOVQ    R10, 360(SP)
+	MOVQ    R11, 368(SP)
+	MOVQ    R12, 376(SP)
+	MOVQ    R13, 384(SP)
 	LEAQ    152(SP), SI
-	LEAQ    344(SP), DI
+	LEAQ    392(SP), DI
 	CALL    ·mul<>(SB)
 	MOVQ    R8, 152(SP)
 	MOVQ    R9, 160(SP)
@@ -1861,7 +2291,7 @@ TEXT ·addJacobianADX(SB), NOSPLIT, $488-24
 	MOVQ    R11, 176(SP)
 	MOVQ    R12, 184(SP)
 	MOVQ    R13, 192(SP)
-	LEAQ    344(SP), SI
+	LEAQ    392(SP), SI
 	LEAQ    (SP), DI
 	CALL    ·sqr<>(SB)
 	MOVQ    R8, 440(SP)
@@ -1873,54 +2303,6 @@ TEXT ·addJacobianADX(SB), NOSPLIT, $488-24
 	LEAQ    56(SP), SI
 	LEAQ    440(SP), DI
 	CALL    ·mul<>(SB)
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
-	LEAQ    344(SP), SI
-	LEAQ    440(SP), DI
-	CALL    ·mul<>(SB)
-	MOVQ    R8, 344(SP)
-	MOVQ    R9, 352(SP)
-	MOVQ    R10, 360(SP)
-	MOVQ    R11, 368(SP)
-	MOVQ    R12, 376(SP)
-	MOVQ    R13, 384(SP)
-	LEAQ    104(SP), SI
-	LEAQ    344(SP), DI
-	CALL    ·mul<>(SB)
-	MOVQ    R8, 104(SP)
-	MOVQ    R9, 112(SP)
-	MOVQ    R10, 120(SP)
-	MOVQ    R11, 128(SP)
-	MOVQ    R12, 136(SP)
-	MOVQ    R13, 144(SP)
-	MOVQ    56(SP), R8
-	MOVQ    64(SP), R9
-	MOVQ    72(SP), R10
-	MOVQ    80(SP), R11
-	MOVQ    88(SP), R12
-	MOVQ    96(SP), R13
-	ADDQ    R8, R8
-	ADCQ    R9, R9
-	ADCQ    R10, R10
-	ADCQ    R11, R11
-	ADCQ    R12, R12
-	ADCQ    R13, R13
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
-	ADDQ    344(SP), R8
-	ADCQ    352(SP), R9
-	ADCQ    360(SP), R10
-	ADCQ    368(SP), R11
-	ADCQ    376(SP), R12
-	ADCQ    384(SP), R13
 	MOVQ    R8, 200(SP)
 	MOVQ    R9, 208(SP)
 	MOVQ    R10, 216(SP)
@@ -1928,20 +2310,65 @@ TEXT ·addJacobianADX(SB), NOSPLIT, $488-24
 	MOVQ    R12, 232(SP)
 	MOVQ    R13, 240(SP)
 	LEAQ    392(SP), SI
+	LEAQ    440(SP), DI
+	CALL    ·mul<>(SB)
+	MOVQ    R8, 392(SP)
+	MOVQ    R9, 400(SP)
+	MOVQ    R10, 408(SP)
+	MOVQ    R11, 416(SP)
+	MOVQ    R12, 424(SP)
+	MOVQ    R13, 432(SP)
+	LEAQ    344(SP), SI
 	LEAQ    (SP), DI
 	CALL    ·sqr<>(SB)
+	MOVQ    R8, 56(SP)
+	MOVQ    R9, 64(SP)
+	MOVQ    R10, 72(SP)
+	MOVQ    R11, 80(SP)
+	MOVQ    R12, 88(SP)
+	MOVQ    R13, 96(SP)
+	MOVQ    200(SP), R8
+	MOVQ    208(SP), R9
+	MOVQ    216(SP), R10
+	MOVQ    224(SP), R11
+	MOVQ    232(SP), R12
+	MOVQ    240(SP), R13
+	ADDQ    R8, R8
+	ADCQ    R9, R9
+	ADCQ    R10, R10
+	ADCQ    R11, R11
+	ADCQ    R12, R12
+	ADCQ    R13, R13
 	MOVQ    R8, 440(SP)
 	MOVQ    R9, 448(SP)
 	MOVQ    R10, 456(SP)
 	MOVQ    R11, 464(SP)
 	MOVQ    R12, 472(SP)
 	MOVQ    R13, 480(SP)
-	SUBQ    200(SP), R8
-	SBBQ    208(SP), R9
-	SBBQ    216(SP), R10
-	SBBQ    224(SP), R11
-	SBBQ    232(SP), R12
-	SBBQ    240(SP), R13
+	ADDQ    392(SP), R8
+	ADCQ    400(SP), R9
+	ADCQ    408(SP), R10
+	ADCQ    416(SP), R11
+	ADCQ    424(SP), R12
+	ADCQ    432(SP), R13
+	MOVQ    R8, 440(SP)
+	MOVQ    R9, 448(SP)
+	MOVQ    R10, 456(SP)
+	MOVQ    R11, 464(SP)
+	MOVQ    R12, 472(SP)
+	MOVQ    R13, 480(SP)
+	MOVQ    56(SP), R8
+	MOVQ    64(SP), R9
+	MOVQ    72(SP), R10
+	MOVQ    80(SP), R11
+	MOVQ    88(SP), R12
+	MOVQ    96(SP), R13
+	SUBQ    440(SP), R8
+	SBBQ    448(SP), R9
+	SBBQ    456(SP), R10
+	SBBQ    464(SP), R11
+	SBBQ    472(SP), R12
+	SBBQ    480(SP), R13
 	SBBQ    SI, SI
 	MOVQ    multiples<>+192(SB), AX
 	ANDQ    SI, AX
@@ -1961,82 +2388,57 @@ TEXT ·addJacobianADX(SB), NOSPLIT, $488-24
 	ADCQ    DX, R11
 	ADCQ    R14, R12
 	ADCQ    R15, R13
-	MOVQ    R8, 440(SP)
-	MOVQ    R9, 448(SP)
-	MOVQ    R10, 456(SP)
-	MOVQ    R11, 464(SP)
-	MOVQ    R12, 472(SP)
-	MOVQ    R13, 480(SP)
-	MOVQ    56(SP), R8
-	MOVQ    64(SP), R9
-	MOVQ    72(SP), R10
-	MOVQ    80(SP), R11
-	MOVQ    88(SP), R12
-	MOVQ    96(SP), R13
-	ADDQ    multiples<>+192(SB), R8
-	ADCQ    multiples<>+200(SB), R9
-	ADCQ    multiples<>+208(SB), R10
-	ADCQ    multiples<>+216(SB), R11
-	ADCQ    multiples<>+224(SB), R12
-	ADCQ    multiples<>+232(SB), R13
-	SUBQ    440(SP), R8
-	SBBQ    448(SP), R9
-	SBBQ    456(SP), R10
-	SBBQ    464(SP), R11
-	SBBQ    472(SP), R12
-	SBBQ    480(SP), R13
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
-	MOVQ    440(SP), R8
-	MOVQ    448(SP), R9
-	MOVQ    456(SP), R10
-	MOVQ    464(SP), R11
-	MOVQ    472(SP), R12
-	MOVQ    480(SP), R13
 	MOVQ    R8, 56(SP)
 	MOVQ    R9, 64(SP)
 	MOVQ    R10, 72(SP)
 	MOVQ    R11, 80(SP)
 	MOVQ    R12, 88(SP)
 	MOVQ    R13, 96(SP)
-	LEAQ    392(SP), SI
-	LEAQ    200(SP), DI
-	CALL    ·mul<>(SB)
+	MOVQ    200(SP), R8
+	MOVQ    208(SP), R9
+	MOVQ    216(SP), R10
+	MOVQ    224(SP), R11
+	MOVQ    232(SP), R12
+	MOVQ    240(SP), R13
+	ADDQ    multiples<>+192(SB), R8
+	ADCQ    multiples<>+200(SB), R9
+	ADCQ    multiples<>+208(SB), R10
+	ADCQ    multiples<>+216(SB), R11
+	ADCQ    multiples<>+224(SB), R12
+	ADCQ    multiples<>+232(SB), R13
+	SUBQ    56(SP), R8
+	SBBQ    64(SP), R9
+	SBBQ    72(SP), R10
+	SBBQ    80(SP), R11
+	SBBQ    88(SP), R12
+	SBBQ    96(SP), R13
 	MOVQ    R8, 200(SP)
 	MOVQ    R9, 208(SP)
 	MOVQ    R10, 216(SP)
 	MOVQ    R11, 224(SP)
 	MOVQ    R12, 232(SP)
 	MOVQ    R13, 240(SP)
+	MOVQ    multiples<>+48(SB), R8
+	MOVQ    multiples<>+56(SB), R9
+	MOVQ    multiples<>+64(SB), R10
+	MOVQ    multiples<>+72(SB), R11
+	MOVQ    multiples<>+80(SB), R12
+	MOVQ    multiples<>+88(SB), R13
 	SUBQ    104(SP), R8
 	SBBQ    112(SP), R9
 	SBBQ    120(SP), R10
 	SBBQ    128(SP), R11
 	SBBQ    136(SP), R12
 	SBBQ    144(SP), R13
-	SBBQ    SI, SI
-	MOVQ    multiples<>+48(SB), AX
-	ANDQ    SI, AX
-	MOVQ    multiples<>+56(SB), BX
-	ANDQ    SI, BX
-	MOVQ    multiples<>+64(SB), CX
-	ANDQ    SI, CX
-	MOVQ    multiples<>+72(SB), DX
-	ANDQ    SI, DX
-	MOVQ    multiples<>+80(SB), R14
-	ANDQ    SI, R14
-	MOVQ    multiples<>+88(SB), R15
-	ANDQ    SI, R15
-	ADDQ    AX, R8
-	ADCQ    BX, R9
-	ADCQ    CX, R10
-	ADCQ    DX, R11
-	ADCQ    R14, R12
-	ADCQ    R15, R13
+	MOVQ    R8, 248(SP)
+	MOVQ    R9, 256(SP)
+	MOVQ    R10, 264(SP)
+	MOVQ    R11, 272(SP)
+	MOVQ    R12, 280(SP)
+	MOVQ    R13, 288(SP)
+	LEAQ    344(SP), SI
+	LEAQ    200(SP), DI
+	CALL    ·mul2<>(SB)
 	MOVQ    R8, 104(SP)
 	MOVQ    R9, 112(SP)
 	MOVQ    R10, 120(SP)
@@ -2264,7 +2666,7 @@ TEXT ·addJacobianADX(SB), NOSPLIT, $488-24
 
 // func addMixedADX(z *uint64, x *uint64, y *uint64)
 // Requires: CMOV
-TEXT ·addMixedADX(SB), NOSPLIT, $488-24
+TEXT ·addMixedADX(SB), NOSPLIT, $680-24
 	MOVQ    x+8(FP), SI
 	MOVQ    (SI), R8
 	MOVQ    8(SI), R9
@@ -2330,12 +2732,12 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	LEAQ    56(SP), SI
 	LEAQ    200(SP), DI
 	CALL    ·mul<>(SB)
-	MOVQ    R8, 296(SP)
-	MOVQ    R9, 304(SP)
-	MOVQ    R10, 312(SP)
-	MOVQ    R11, 320(SP)
-	MOVQ    R12, 328(SP)
-	MOVQ    R13, 336(SP)
+	MOVQ    R8, 536(SP)
+	MOVQ    R9, 544(SP)
+	MOVQ    R10, 552(SP)
+	MOVQ    R11, 560(SP)
+	MOVQ    R12, 568(SP)
+	MOVQ    R13, 576(SP)
 	LEAQ    104(SP), SI
 	LEAQ    248(SP), DI
 	CALL    ·mul<>(SB)
@@ -2375,14 +2777,14 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	ADCQ    128(SP), R11
 	ADCQ    136(SP), R12
 	ADCQ    144(SP), R13
-	MOVQ    R8, 392(SP)
-	MOVQ    R9, 400(SP)
-	MOVQ    R10, 408(SP)
-	MOVQ    R11, 416(SP)
-	MOVQ    R12, 424(SP)
-	MOVQ    R13, 432(SP)
+	MOVQ    R8, 488(SP)
+	MOVQ    R9, 496(SP)
+	MOVQ    R10, 504(SP)
+	MOVQ    R11, 512(SP)
+	MOVQ    R12, 520(SP)
+	MOVQ    R13, 528(SP)
 	LEAQ    440(SP), SI
-	LEAQ    392(SP), DI
+	LEAQ    488(SP), DI
 	CALL    ·mul<>(SB)
 	MOVQ    R8, 440(SP)
 	MOVQ    R9, 448(SP)
@@ -2390,24 +2792,24 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	MOVQ    R11, 464(SP)
 	MOVQ    R12, 472(SP)
 	MOVQ    R13, 480(SP)
-	MOVQ    296(SP), R8
-	MOVQ    304(SP), R9
-	MOVQ    312(SP), R10
-	MOVQ    320(SP), R11
-	MOVQ    328(SP), R12
-	MOVQ    336(SP), R13
+	MOVQ    536(SP), R8
+	MOVQ    544(SP), R9
+	MOVQ    552(SP), R10
+	MOVQ    560(SP), R11
+	MOVQ    568(SP), R12
+	MOVQ    576(SP), R13
 	ADDQ    344(SP), R8
 	ADCQ    352(SP), R9
 	ADCQ    360(SP), R10
 	ADCQ    368(SP), R11
 	ADCQ    376(SP), R12
 	ADCQ    384(SP), R13
-	MOVQ    R8, 392(SP)
-	MOVQ    R9, 400(SP)
-	MOVQ    R10, 408(SP)
-	MOVQ    R11, 416(SP)
-	MOVQ    R12, 424(SP)
-	MOVQ    R13, 432(SP)
+	MOVQ    R8, 488(SP)
+	MOVQ    R9, 496(SP)
+	MOVQ    R10, 504(SP)
+	MOVQ    R11, 512(SP)
+	MOVQ    R12, 520(SP)
+	MOVQ    R13, 528(SP)
 	MOVQ    440(SP), R8
 	MOVQ    448(SP), R9
 	MOVQ    456(SP), R10
@@ -2420,12 +2822,12 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	ADCQ    multiples<>+120(SB), R11
 	ADCQ    multiples<>+128(SB), R12
 	ADCQ    multiples<>+136(SB), R13
-	SUBQ    392(SP), R8
-	SBBQ    400(SP), R9
-	SBBQ    408(SP), R10
-	SBBQ    416(SP), R11
-	SBBQ    424(SP), R12
-	SBBQ    432(SP), R13
+	SUBQ    488(SP), R8
+	SBBQ    496(SP), R9
+	SBBQ    504(SP), R10
+	SBBQ    512(SP), R11
+	SBBQ    520(SP), R12
+	SBBQ    528(SP), R13
 	MOVQ    R8, 440(SP)
 	MOVQ    R9, 448(SP)
 	MOVQ    R10, 456(SP)
@@ -2435,75 +2837,75 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	LEAQ    248(SP), SI
 	LEAQ    152(SP), DI
 	CALL    ·mul<>(SB)
-	MOVQ    R8, 248(SP)
-	MOVQ    R9, 256(SP)
-	MOVQ    R10, 264(SP)
-	MOVQ    R11, 272(SP)
-	MOVQ    R12, 280(SP)
-	MOVQ    R13, 288(SP)
+	MOVQ    R8, 488(SP)
+	MOVQ    R9, 496(SP)
+	MOVQ    R10, 504(SP)
+	MOVQ    R11, 512(SP)
+	MOVQ    R12, 520(SP)
+	MOVQ    R13, 528(SP)
 	ADDQ    104(SP), R8
 	ADCQ    112(SP), R9
 	ADCQ    120(SP), R10
 	ADCQ    128(SP), R11
 	ADCQ    136(SP), R12
 	ADCQ    144(SP), R13
-	MOVQ    R8, 248(SP)
-	MOVQ    R9, 256(SP)
-	MOVQ    R10, 264(SP)
-	MOVQ    R11, 272(SP)
-	MOVQ    R12, 280(SP)
-	MOVQ    R13, 288(SP)
+	MOVQ    R8, 488(SP)
+	MOVQ    R9, 496(SP)
+	MOVQ    R10, 504(SP)
+	MOVQ    R11, 512(SP)
+	MOVQ    R12, 520(SP)
+	MOVQ    R13, 528(SP)
 	LEAQ    200(SP), SI
 	LEAQ    152(SP), DI
 	CALL    ·mul<>(SB)
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
-	ADDQ    56(SP), R8
-	ADCQ    64(SP), R9
-	ADCQ    72(SP), R10
-	ADCQ    80(SP), R11
-	ADCQ    88(SP), R12
-	ADCQ    96(SP), R13
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
-	MOVQ    296(SP), R8
-	MOVQ    304(SP), R9
-	MOVQ    312(SP), R10
-	MOVQ    320(SP), R11
-	MOVQ    328(SP), R12
-	MOVQ    336(SP), R13
-	ADDQ    R8, R8
-	ADCQ    R9, R9
-	ADCQ    R10, R10
-	ADCQ    R11, R11
-	ADCQ    R12, R12
-	ADCQ    R13, R13
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
-	ADDQ    296(SP), R8
-	ADCQ    304(SP), R9
-	ADCQ    312(SP), R10
-	ADCQ    320(SP), R11
-	ADCQ    328(SP), R12
-	ADCQ    336(SP), R13
 	MOVQ    R8, 296(SP)
 	MOVQ    R9, 304(SP)
 	MOVQ    R10, 312(SP)
 	MOVQ    R11, 320(SP)
 	MOVQ    R12, 328(SP)
 	MOVQ    R13, 336(SP)
+	ADDQ    56(SP), R8
+	ADCQ    64(SP), R9
+	ADCQ    72(SP), R10
+	ADCQ    80(SP), R11
+	ADCQ    88(SP), R12
+	ADCQ    96(SP), R13
+	MOVQ    R8, 296(SP)
+	MOVQ    R9, 304(SP)
+	MOVQ    R10, 312(SP)
+	MOVQ    R11, 320(SP)
+	MOVQ    R12, 328(SP)
+	MOVQ    R13, 336(SP)
+	MOVQ    536(SP), R8
+	MOVQ    544(SP), R9
+	MOVQ    552(SP), R10
+	MOVQ    560(SP), R11
+	MOVQ    568(SP), R12
+	MOVQ    576(SP), R13
+	ADDQ    R8, R8
+	ADCQ    R9, R9
+	ADCQ    R10, R10
+	ADCQ    R11, R11
+	ADCQ    R12, R12
+	ADCQ    R13, R13
+	MOVQ    R8, 632(SP)
+	MOVQ    R9, 640(SP)
+	MOVQ    R10, 648(SP)
+	MOVQ    R11, 656(SP)
+	MOVQ    R12, 664(SP)
+	MOVQ    R13, 672(SP)
+	ADDQ    536(SP), R8
+	ADCQ    544(SP), R9
+	ADCQ    552(SP), R10
+	ADCQ    560(SP), R11
+	ADCQ    568(SP), R12
+	ADCQ    576(SP), R13
+	MOVQ    R8, 536(SP)
+	MOVQ    R9, 544(SP)
+	MOVQ    R10, 552(SP)
+	MOVQ    R11, 560(SP)
+	MOVQ    R12, 568(SP)
+	MOVQ    R13, 576(SP)
 	MOVQ    152(SP), R8
 	MOVQ    160(SP), R9
 	MOVQ    168(SP), R10
@@ -2516,12 +2918,12 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	ADCQ    R11, R11
 	ADCQ    R12, R12
 	ADCQ    R13, R13
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
+	MOVQ    R8, 632(SP)
+	MOVQ    R9, 640(SP)
+	MOVQ    R10, 648(SP)
+	MOVQ    R11, 656(SP)
+	MOVQ    R12, 664(SP)
+	MOVQ    R13, 672(SP)
 	MOVQ    R8, AX
 	MOVQ    R9, BX
 	MOVQ    R10, CX
@@ -2540,24 +2942,24 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	CMOVQCS DX, R11
 	CMOVQCS R14, R12
 	CMOVQCS R15, R13
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
+	MOVQ    R8, 632(SP)
+	MOVQ    R9, 640(SP)
+	MOVQ    R10, 648(SP)
+	MOVQ    R11, 656(SP)
+	MOVQ    R12, 664(SP)
+	MOVQ    R13, 672(SP)
 	ADDQ    R8, R8
 	ADCQ    R9, R9
 	ADCQ    R10, R10
 	ADCQ    R11, R11
 	ADCQ    R12, R12
 	ADCQ    R13, R13
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
+	MOVQ    R8, 632(SP)
+	MOVQ    R9, 640(SP)
+	MOVQ    R10, 648(SP)
+	MOVQ    R11, 656(SP)
+	MOVQ    R12, 664(SP)
+	MOVQ    R13, 672(SP)
 	MOVQ    R8, AX
 	MOVQ    R9, BX
 	MOVQ    R10, CX
@@ -2576,12 +2978,12 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	CMOVQCS DX, R11
 	CMOVQCS R14, R12
 	CMOVQCS R15, R13
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
+	MOVQ    R8, 632(SP)
+	MOVQ    R9, 640(SP)
+	MOVQ    R10, 648(SP)
+	MOVQ    R11, 656(SP)
+	MOVQ    R12, 664(SP)
+	MOVQ    R13, 672(SP)
 	ADDQ    R8, R8
 	ADCQ    R9, R9
 	ADCQ    R10, R10
@@ -2594,12 +2996,12 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	MOVQ    R11, 416(SP)
 	MOVQ    R12, 424(SP)
 	MOVQ    R13, 432(SP)
-	ADDQ    56(SP), R8
-	ADCQ    64(SP), R9
-	ADCQ    72(SP), R10
-	ADCQ    80(SP), R11
-	ADCQ    88(SP), R12
-	ADCQ    96(SP), R13
+	ADDQ    632(SP), R8
+	ADCQ    640(SP), R9
+	ADCQ    648(SP), R10
+	ADCQ    656(SP), R11
+	ADCQ    664(SP), R12
+	ADCQ    672(SP), R13
 	MOVQ    R8, 392(SP)
 	MOVQ    R9, 400(SP)
 	MOVQ    R10, 408(SP)
@@ -2636,12 +3038,12 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	ADCQ    368(SP), R11
 	ADCQ    376(SP), R12
 	ADCQ    384(SP), R13
-	MOVQ    R8, 152(SP)
-	MOVQ    R9, 160(SP)
-	MOVQ    R10, 168(SP)
-	MOVQ    R11, 176(SP)
-	MOVQ    R12, 184(SP)
-	MOVQ    R13, 192(SP)
+	MOVQ    R8, 584(SP)
+	MOVQ    R9, 592(SP)
+	MOVQ    R10, 600(SP)
+	MOVQ    R11, 608(SP)
+	MOVQ    R12, 616(SP)
+	MOVQ    R13, 624(SP)
 	MOVQ    344(SP), R8
 	MOVQ    352(SP), R9
 	MOVQ    360(SP), R10
@@ -2666,12 +3068,12 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	MOVQ    R11, 368(SP)
 	MOVQ    R12, 376(SP)
 	MOVQ    R13, 384(SP)
-	MOVQ    200(SP), R8
-	MOVQ    208(SP), R9
-	MOVQ    216(SP), R10
-	MOVQ    224(SP), R11
-	MOVQ    232(SP), R12
-	MOVQ    240(SP), R13
+	MOVQ    296(SP), R8
+	MOVQ    304(SP), R9
+	MOVQ    312(SP), R10
+	MOVQ    320(SP), R11
+	MOVQ    328(SP), R12
+	MOVQ    336(SP), R13
 	MOVQ    R8, AX
 	MOVQ    R9, BX
 	MOVQ    R10, CX
@@ -2690,24 +3092,24 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	CMOVQCS DX, R11
 	CMOVQCS R14, R12
 	CMOVQCS R15, R13
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
+	MOVQ    R8, 296(SP)
+	MOVQ    R9, 304(SP)
+	MOVQ    R10, 312(SP)
+	MOVQ    R11, 320(SP)
+	MOVQ    R12, 328(SP)
+	MOVQ    R13, 336(SP)
 	ADDQ    R8, R8
 	ADCQ    R9, R9
 	ADCQ    R10, R10
 	ADCQ    R11, R11
 	ADCQ    R12, R12
 	ADCQ    R13, R13
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
+	MOVQ    R8, 632(SP)
+	MOVQ    R9, 640(SP)
+	MOVQ    R10, 648(SP)
+	MOVQ    R11, 656(SP)
+	MOVQ    R12, 664(SP)
+	MOVQ    R13, 672(SP)
 	MOVQ    R8, AX
 	MOVQ    R9, BX
 	MOVQ    R10, CX
@@ -2726,24 +3128,24 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	CMOVQCS DX, R11
 	CMOVQCS R14, R12
 	CMOVQCS R15, R13
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
+	MOVQ    R8, 632(SP)
+	MOVQ    R9, 640(SP)
+	MOVQ    R10, 648(SP)
+	MOVQ    R11, 656(SP)
+	MOVQ    R12, 664(SP)
+	MOVQ    R13, 672(SP)
 	ADDQ    R8, R8
 	ADCQ    R9, R9
 	ADCQ    R10, R10
 	ADCQ    R11, R11
 	ADCQ    R12, R12
 	ADCQ    R13, R13
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
+	MOVQ    R8, 632(SP)
+	MOVQ    R9, 640(SP)
+	MOVQ    R10, 648(SP)
+	MOVQ    R11, 656(SP)
+	MOVQ    R12, 664(SP)
+	MOVQ    R13, 672(SP)
 	MOVQ    R8, AX
 	MOVQ    R9, BX
 	MOVQ    R10, CX
@@ -2762,36 +3164,36 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	CMOVQCS DX, R11
 	CMOVQCS R14, R12
 	CMOVQCS R15, R13
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
+	MOVQ    R8, 632(SP)
+	MOVQ    R9, 640(SP)
+	MOVQ    R10, 648(SP)
+	MOVQ    R11, 656(SP)
+	MOVQ    R12, 664(SP)
+	MOVQ    R13, 672(SP)
 	ADDQ    R8, R8
 	ADCQ    R9, R9
 	ADCQ    R10, R10
 	ADCQ    R11, R11
 	ADCQ    R12, R12
 	ADCQ    R13, R13
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
-	ADDQ    56(SP), R8
-	ADCQ    64(SP), R9
-	ADCQ    72(SP), R10
-	ADCQ    80(SP), R11
-	ADCQ    88(SP), R12
-	ADCQ    96(SP), R13
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
+	MOVQ    R8, 296(SP)
+	MOVQ    R9, 304(SP)
+	MOVQ    R10, 312(SP)
+	MOVQ    R11, 320(SP)
+	MOVQ    R12, 328(SP)
+	MOVQ    R13, 336(SP)
+	ADDQ    632(SP), R8
+	ADCQ    640(SP), R9
+	ADCQ    648(SP), R10
+	ADCQ    656(SP), R11
+	ADCQ    664(SP), R12
+	ADCQ    672(SP), R13
+	MOVQ    R8, 296(SP)
+	MOVQ    R9, 304(SP)
+	MOVQ    R10, 312(SP)
+	MOVQ    R11, 320(SP)
+	MOVQ    R12, 328(SP)
+	MOVQ    R13, 336(SP)
 	MOVQ    R8, AX
 	MOVQ    R9, BX
 	MOVQ    R10, CX
@@ -2810,115 +3212,51 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	CMOVQCS DX, R11
 	CMOVQCS R14, R12
 	CMOVQCS R15, R13
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
-	LEAQ    248(SP), SI
-	LEAQ    200(SP), DI
-	CALL    ·mul<>(SB)
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
-	LEAQ    440(SP), SI
-	LEAQ    344(SP), DI
-	CALL    ·mul<>(SB)
-	MOVQ    R8, 392(SP)
-	MOVQ    R9, 400(SP)
-	MOVQ    R10, 408(SP)
-	MOVQ    R11, 416(SP)
-	MOVQ    R12, 424(SP)
-	MOVQ    R13, 432(SP)
-	SUBQ    56(SP), R8
-	SBBQ    64(SP), R9
-	SBBQ    72(SP), R10
-	SBBQ    80(SP), R11
-	SBBQ    88(SP), R12
-	SBBQ    96(SP), R13
-	SBBQ    SI, SI
-	MOVQ    multiples<>+48(SB), AX
-	ANDQ    SI, AX
-	MOVQ    multiples<>+56(SB), BX
-	ANDQ    SI, BX
-	MOVQ    multiples<>+64(SB), CX
-	ANDQ    SI, CX
-	MOVQ    multiples<>+72(SB), DX
-	ANDQ    SI, DX
-	MOVQ    multiples<>+80(SB), R14
-	ANDQ    SI, R14
-	MOVQ    multiples<>+88(SB), R15
-	ANDQ    SI, R15
-	ADDQ    AX, R8
-	ADCQ    BX, R9
-	ADCQ    CX, R10
-	ADCQ    DX, R11
-	ADCQ    R14, R12
-	ADCQ    R15, R13
-	MOVQ    R8, 56(SP)
-	MOVQ    R9, 64(SP)
-	MOVQ    R10, 72(SP)
-	MOVQ    R11, 80(SP)
-	MOVQ    R12, 88(SP)
-	MOVQ    R13, 96(SP)
-	LEAQ    200(SP), SI
-	LEAQ    296(SP), DI
-	CALL    ·mul<>(SB)
-	MOVQ    R8, 200(SP)
-	MOVQ    R9, 208(SP)
-	MOVQ    R10, 216(SP)
-	MOVQ    R11, 224(SP)
-	MOVQ    R12, 232(SP)
-	MOVQ    R13, 240(SP)
-	LEAQ    344(SP), SI
-	LEAQ    152(SP), DI
-	CALL    ·mul<>(SB)
-	MOVQ    R8, 344(SP)
-	MOVQ    R9, 352(SP)
-	MOVQ    R10, 360(SP)
-	MOVQ    R11, 368(SP)
-	MOVQ    R12, 376(SP)
-	MOVQ    R13, 384(SP)
-	ADDQ    200(SP), R8
-	ADCQ    208(SP), R9
-	ADCQ    216(SP), R10
-	ADCQ    224(SP), R11
-	ADCQ    232(SP), R12
-	ADCQ    240(SP), R13
-	MOVQ    R8, 104(SP)
-	MOVQ    R9, 112(SP)
-	MOVQ    R10, 120(SP)
-	MOVQ    R11, 128(SP)
-	MOVQ    R12, 136(SP)
-	MOVQ    R13, 144(SP)
-	LEAQ    296(SP), SI
-	LEAQ    440(SP), DI
-	CALL    ·mul<>(SB)
 	MOVQ    R8, 296(SP)
 	MOVQ    R9, 304(SP)
 	MOVQ    R10, 312(SP)
 	MOVQ    R11, 320(SP)
 	MOVQ    R12, 328(SP)
 	MOVQ    R13, 336(SP)
-	LEAQ    152(SP), SI
-	LEAQ    248(SP), DI
-	CALL    ·mul<>(SB)
-	MOVQ    R8, 152(SP)
-	MOVQ    R9, 160(SP)
-	MOVQ    R10, 168(SP)
-	MOVQ    R11, 176(SP)
-	MOVQ    R12, 184(SP)
-	MOVQ    R13, 192(SP)
-	ADDQ    296(SP), R8
-	ADCQ    304(SP), R9
-	ADCQ    312(SP), R10
-	ADCQ    320(SP), R11
-	ADCQ    328(SP), R12
-	ADCQ    336(SP), R13
+	MOVQ    multiples<>+96(SB), R8
+	MOVQ    multiples<>+104(SB), R9
+	MOVQ    multiples<>+112(SB), R10
+	MOVQ    multiples<>+120(SB), R11
+	MOVQ    multiples<>+128(SB), R12
+	MOVQ    multiples<>+136(SB), R13
+	SUBQ    296(SP), R8
+	SBBQ    304(SP), R9
+	SBBQ    312(SP), R10
+	SBBQ    320(SP), R11
+	SBBQ    328(SP), R12
+	SBBQ    336(SP), R13
+	MOVQ    R8, 392(SP)
+	MOVQ    R9, 400(SP)
+	MOVQ    R10, 408(SP)
+	MOVQ    R11, 416(SP)
+	MOVQ    R12, 424(SP)
+	MOVQ    R13, 432(SP)
+	LEAQ    440(SP), SI
+	LEAQ    344(SP), DI
+	CALL    ·mul2<>(SB)
+	MOVQ    R8, 56(SP)
+	MOVQ    R9, 64(SP)
+	MOVQ    R10, 72(SP)
+	MOVQ    R11, 80(SP)
+	MOVQ    R12, 88(SP)
+	MOVQ    R13, 96(SP)
+	LEAQ    296(SP), SI
+	LEAQ    536(SP), DI
+	CALL    ·mul2<>(SB)
+	MOVQ    R8, 104(SP)
+	MOVQ    R9, 112(SP)
+	MOVQ    R10, 120(SP)
+	MOVQ    R11, 128(SP)
+	MOVQ    R12, 136(SP)
+	MOVQ    R13, 144(SP)
+	LEAQ    536(SP), SI
+	LEAQ    440(SP), DI
+	CALL    ·mul2<>(SB)
 	MOVQ    R8, 152(SP)
 	MOVQ    R9, 160(SP)
 	MOVQ    R10, 168(SP)
@@ -2997,30 +3335,6 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	MOVQ    R11, DX
 	MOVQ    R12, R14
 	MOVQ    R13, R15
-	SUBQ    multiples<>+144(SB), R8
-	SBBQ    multiples<>+152(SB), R9
-	SBBQ    multiples<>+160(SB), R10
-	SBBQ    multiples<>+168(SB), R11
-	SBBQ    multiples<>+176(SB), R12
-	SBBQ    multiples<>+184(SB), R13
-	CMOVQCS AX, R8
-	CMOVQCS BX, R9
-	CMOVQCS CX, R10
-	CMOVQCS DX, R11
-	CMOVQCS R14, R12
-	CMOVQCS R15, R13
-	MOVQ    R8, 104(SP)
-	MOVQ    R9, 112(SP)
-	MOVQ    R10, 120(SP)
-	MOVQ    R11, 128(SP)
-	MOVQ    R12, 136(SP)
-	MOVQ    R13, 144(SP)
-	MOVQ    R8, AX
-	MOVQ    R9, BX
-	MOVQ    R10, CX
-	MOVQ    R11, DX
-	MOVQ    R12, R14
-	MOVQ    R13, R15
 	SUBQ    multiples<>+48(SB), R8
 	SBBQ    multiples<>+56(SB), R9
 	SBBQ    multiples<>+64(SB), R10
@@ -3075,30 +3389,6 @@ TEXT ·addMixedADX(SB), NOSPLIT, $488-24
 	MOVQ    176(SP), R11
 	MOVQ    184(SP), R12
 	MOVQ    192(SP), R13
-	MOVQ    R8, AX
-	MOVQ    R9, BX
-	MOVQ    R10, CX
-	MOVQ    R11, DX
-	MOVQ    R12, R14
-	MOVQ    R13, R15
-	SUBQ    multiples<>+144(SB), R8
-	SBBQ    multiples<>+152(SB), R9
-	SBBQ    multiples<>+160(SB), R10
-	SBBQ    multiples<>+168(SB), R11
-	SBBQ    multiples<>+176(SB), R12
-	SBBQ    multiples<>+184(SB), R13
-	CMOVQCS AX, R8
-	CMOVQCS BX, R9
-	CMOVQCS CX, R10
-	CMOVQCS DX, R11
-	CMOVQCS R14, R12
-	CMOVQCS R15, R13
-	MOVQ    R8, 152(SP)
-	MOVQ    R9, 160(SP)
-	MOVQ    R10, 168(SP)
-	MOVQ    R11, 176(SP)
-	MOVQ    R12, 184(SP)
-	MOVQ    R13, 192(SP)
 	MOVQ    R8, AX
 	MOVQ    R9, BX
 	MOVQ    R10, CX

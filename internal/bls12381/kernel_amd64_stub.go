@@ -12,6 +12,11 @@ package bls12381
 //go:noescape
 func squareTimesADX(z *uint64, x *uint64, n int)
 
+// squareTimesMulADX squares x n times, and then multiplies it by y.
+//
+//go:noescape
+func squareTimesMulADX(z *uint64, x *uint64, y *uint64, n int)
+
 // doubleTimesADX doubles a point of 18 words in Jacobian coordinates n times.
 //
 //go:noescape

@@ -33,6 +33,18 @@ func TestSquareTimes(t *testing.T) {
 			if feSquareTimes(&z, &z, 69); z != want {
 				t.Fatal("in place")
 			}
+			for _, y := range xs[:10] {
+				var p fe
+				p.Mul(&want, &y)
+				if feSquareTimesMul(&z, &x, 69, &y); z != p {
+					t.Fatalf("%x squared 69 times by %x", x, y)
+				}
+				if z = y; z != x {
+					if feSquareTimesMul(&z, &x, 69, &z); z != p {
+						t.Fatal("in place of the factor")
+					}
+				}
+			}
 		}
 	})
 }

@@ -62,6 +62,15 @@ func splitGLV(k *Scalar) (k1, k2 [2]uint64) {
 	return [2]uint64{w[0], w[1]}, [2]uint64{q[0], q[1]}
 }
 
+// shortNeg returns -k, if that is below 2¹²⁸: weights are, and their negatives come as
+// often.
+func (k *Scalar) shortNeg() (n [2]uint64, ok bool) {
+	var neg Scalar
+	neg.Neg(k)
+	w := neg.words()
+	return [2]uint64{w[0], w[1]}, w[2]|w[3] == 0
+}
+
 // splitSeed returns the digits of k to the base seed.
 func splitSeed(k *Scalar) (d [4]uint64) {
 	w := k.words()

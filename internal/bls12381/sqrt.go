@@ -57,12 +57,36 @@ func feSqrtVarTime(z, x *fe) bool {
 	}
 	r = odd[sqrtSteps[0].odd/2]
 	for _, s := range sqrtSteps[1:] {
-		feSquareTimes(&r, &r, s.squares)
 		if s.odd != 0 {
-			feMul(&r, &r, &odd[s.odd/2])
+			feSquareTimesMul(&r, &r, s.squares, &odd[s.odd/2])
+		} else {
+			feSquareTimes(&r, &r, s.squares)
 		}
 	}
 	feSquareTimes(&t, &r, 1)
 	*z = r
 	return t == *x
+}
+
+// feSquareTimes sets z = x^(2ⁿ), for n > 0.
+func feSquareTimes(z, x *fe, n int) {
+	if hasKernel {
+		squareTimes(&z[0], &x[0], n)
+		return
+	}
+	feMul(z, x, x)
+	for range n - 1 {
+		feMul(z, z, z)
+	}
+}
+
+// feSquareTimesMul sets z = x^(2ⁿ)·y, for n > 0.
+func feSquareTimesMul(z, x *fe, n int, y *fe) {
+	if hasKernel {
+		squareTimesMul(&z[0], &x[0], &y[0], n)
+		return
+	}
+	m := *y // which may be z
+	feSquareTimes(z, x, n)
+	feMul(z, z, &m)
 }

@@ -92,8 +92,13 @@ func (f *field) check(what string, max float64) {
 	}
 }
 
-// local returns a place in the frame.
-func (f *field) local() *value { return &value{m: f.AllocLocal(feBytes)} }
+// locals returns n places in the frame, one after the other.
+func (f *field) locals(n int) (list []*value) {
+	for range n {
+		list = append(list, &value{m: f.AllocLocal(feBytes)})
+	}
+	return list
+}
 
 func (f *field) load(x *value) {
 	if f.acc == x {
@@ -131,8 +136,23 @@ func (f *field) mul(z, x, y *value) {
 	f.store(z, x.max*y.max/room+1)
 }
 
+// mul2 sets z = x·y + x2·y2 with one reduction, where x2 follows x in the frame, and y2
+// follows y.
+func (f *field) mul2(z, x, y, x2, y2 *value) {
+	if x2.m != x.m.Offset(feBytes) || y2.m != y.m.Offset(feBytes) {
+		panic("blsgen: operands of a double product aren't neighbours")
+	}
+	f.check("a row", y.max+y2.max+1)
+	f.LEAQ(x.m, RSI)
+	f.LEAQ(y.m, RDI)
+	f.CALL(LabelRef("·mul2" + local + "(SB)"))
+	f.store(z, (x.max*y.max+x2.max*y2.max)/room+1)
+}
+
 // sqr sets z = x².
 func (f *field) sqr(z, x *value) {
+	// The number is doubled, and a row stays below that, with p.
+	f.check("a square's row", 2*x.max+1)
 	f.LEAQ(x.m, RSI)
 	f.LEAQ(f.spare, RDI)
 	f.CALL(LabelRef("·sqr" + local + "(SB)"))
@@ -177,6 +197,17 @@ func (f *field) sub(z, x, y *value) {
 
 // other is free between products.
 var other = []Register{RAX, RBX, RCX, RDX, R14, R15}
+
+// neg sets z = kp - x, where x is at most kp.
+func (f *field) neg(z, x *value) {
+	k := int(math.Ceil(x.max))
+	kp := f.times(k)
+	for i, r := range acc {
+		f.MOVQ(limb(kp, i), r)
+	}
+	f.chain(f.SUBQ, f.SBBQ, func(i int) Op { return limb(x.m, i) }, acc)
+	f.store(z, float64(k))
+}
 
 // subLow sets z = x - y, and adds kp if that is negative, where y is at most kp.
 func (f *field) subLow(z, x, y *value) {
@@ -244,39 +275,42 @@ func (f *field) half(z, x *value) {
 	f.store(z, (x.max+1)/2)
 }
 
-// products writes the functions that mul and sqr call. They take pointers in RSI and
-// RDI, leave the result in acc, and change all other registers but RBP and RSP.
+// products writes the functions that mul, mul2 and sqr call. They take pointers in RSI
+// and RDI, leave the result in acc, and change all other registers but RBP and RSP.
 func (f *field) products() {
-	f.Function("mul" + local)
-	f.Attributes(attr.NOSPLIT)
-	f.mulBody()
-	f.RET()
-	f.Function("sqr" + local)
-	f.Attributes(attr.NOSPLIT)
-	f.sqrBody()
-	f.RET()
+	for _, fn := range []struct {
+		name string
+		body func()
+	}{{"mul", func() { f.mulBody(1) }}, {"mul2", func() { f.mulBody(2) }}, {"sqr", f.sqrBody}} {
+		f.Function(fn.name + local)
+		f.Attributes(attr.NOSPLIT)
+		fn.body()
+		f.RET()
+	}
 }
 
-// mulBody is Montgomery's product, limb by limb.
-func (f *field) mulBody() {
-	x, y := Mem{Base: RSI}, Mem{Base: RDI}
-	w := []Register{R8, R9, R10, R11, R12, R13, R14}
-	f.MOVQ(limb(x, 0), RDX)
+// mulBody is the sum of n products in Montgomery's way, limb by limb.
+func (f *field) mulBody(n int) {
+	w := append(acc[:limbs:limbs], R14)
 	f.XORQ(zero, zero)
-	f.MULXQ(limb(y, 0), w[0], w[1])
-	for j := 1; j < limbs; j++ {
-		f.MULXQ(limb(y, j), lo, w[j+1])
-		if j == 1 {
-			f.ADDQ(lo, w[j])
-		} else {
-			f.ADCQ(lo, w[j])
-		}
-	}
-	f.ADCQ(I8(0), w[limbs])
 	for i := range limbs {
-		if i > 0 {
+		for k := range n {
+			x, y := Mem{Base: RSI, Disp: k * feBytes}, Mem{Base: RDI, Disp: k * feBytes}
 			f.MOVQ(limb(x, i), RDX)
-			f.XORQ(w[limbs], w[limbs]) // and clears both carries
+			if i == 0 && k == 0 {
+				f.MULXQ(limb(y, 0), w[0], w[1])
+				for j := 1; j < limbs; j++ {
+					f.MULXQ(limb(y, j), lo, w[j+1])
+					f.ADCXQ(lo, w[j])
+				}
+				f.ADCXQ(zero, w[limbs])
+				continue
+			}
+			if k == 0 {
+				f.XORQ(w[limbs], w[limbs]) // and clears both carries
+			} else {
+				f.XORQ(lo, lo)
+			}
 			for j := range limbs {
 				f.MULXQ(limb(y, j), lo, hi)
 				f.ADCXQ(lo, w[j])

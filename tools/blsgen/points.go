@@ -18,6 +18,7 @@ func kernel(c *Context) {
 	f := newField(c)
 	f.products()
 	squareTimes(f)
+	squareTimesMul(f)
 	doubleTimes(f)
 	addAffine(f)
 	addJacobian(f)
@@ -40,10 +41,9 @@ func (f *field) pointer(name string, r GPPhysical) { f.Load(f.Param(name), r) }
 
 // read copies elements from behind r to the frame.
 func (f *field) read(r GPPhysical, n int) (out []*value) {
-	for i := range n {
-		v := f.local()
+	out = f.locals(n)
+	for i, v := range out {
 		f.copy(v, &value{Mem{Base: r, Disp: i * feBytes}, 1})
-		out = append(out, v)
 	}
 	return out
 }
@@ -94,6 +94,19 @@ func squareTimes(f *field) {
 	f.RET()
 }
 
+func squareTimesMul(f *field) {
+	f.begin("squareTimesMulADX", "func(z, x, y *uint64, n int)",
+		"squareTimesMulADX squares x n times, and then multiplies it by y.")
+	f.pointer("x", RSI)
+	v := f.read(RSI, 1)
+	f.pointer("y", RSI)
+	y := f.read(RSI, 1)
+	f.repeat(v, []float64{1.2}, func() { f.sqr(v[0], v[0]) })
+	f.mul(v[0], v[0], y[0])
+	f.write("z", v...)
+	f.RET()
+}
+
 // doubleTimes is for Jacobian coordinates (x/z², y/z³). With m = 3x²/2 and s = xy²:
 // x' = m² - 2s, y' = m(s - x') - y⁴, z' = yz.
 func doubleTimes(f *field) {
@@ -102,8 +115,9 @@ func doubleTimes(f *field) {
 	f.pointer("x", RSI)
 	v := f.read(RSI, 3)
 	x, y, z := v[0], v[1], v[2]
-	m, b, s, t := f.local(), f.local(), f.local(), f.local()
-	f.repeat(v, []float64{3, 2.1, 1.3}, func() {
+	w := f.locals(4)
+	m, b, s, t := w[0], w[1], w[2], w[3]
+	f.repeat(v, []float64{3, 2.4, 1.35}, func() {
 		f.sqr(m, x)
 		f.sqr(b, y)
 		f.half(t, m)
@@ -112,11 +126,10 @@ func doubleTimes(f *field) {
 		f.mul(z, y, z)
 		f.sqr(x, m)
 		f.twice(t, s)
-		f.sqr(b, b)
 		f.subLow(x, x, t)
 		f.subLow(s, s, x)
-		f.mul(y, m, s)
-		f.subLow(y, y, b)
+		f.neg(t, b)
+		f.mul2(y, m, s, b, t)
 	})
 	f.write("z", x, y, z)
 	f.RET()
@@ -133,34 +146,34 @@ func addAffine(f *field) {
 	f.pointer("y", RSI)
 	w := f.read(RSI, 2)
 	x1, y1, z1, x2, y2 := v[0], v[1], v[2], w[0], w[1]
-	h, r, t := f.local(), f.local(), f.local()
+	u := f.locals(3)
+	r, h, t := u[0], u[1], u[2]
 	f.sqr(t, z1)
 	f.mul(x2, x2, t)
 	f.mul(t, t, z1)
 	f.mul(y2, y2, t)
 	f.sub(h, x2, x1)
 	f.sub(r, y2, y1)
-	f.addRest(x1, y1, z1, h, r, t, x2)
+	f.addRest(x1, y1, z1, r, h, t, x2, y2)
 	f.write("z", x1, y1, z1)
 	f.RET()
 }
 
 // addRest is what both sums have in common: h = x2 - x1 and r = y2 - y1 over common
-// denominators, z1 is z without the factor h.
-func (f *field) addRest(x1, y1, z1, h, r, t, s *value) {
+// denominators, z1 is z without the factor h. With v = x1·h² it is
+// x' = r² - h³ - 2v, y' = r(v - x') - y1·h³.
+func (f *field) addRest(x1, y1, z1, r, h, t, v, neg *value) {
 	f.mul(z1, z1, h)
 	f.sqr(t, h)
-	f.mul(x1, x1, t)
+	f.mul(v, x1, t)
 	f.mul(h, h, t)
-	f.mul(y1, y1, h)
-	f.twice(s, x1)
-	f.add(s, s, h)
-	f.sqr(t, r)
-	f.subLow(t, t, s)
-	f.sub(s, x1, t)
-	f.copy(x1, t)
-	f.mul(s, r, s)
-	f.subLow(y1, s, y1)
+	f.sqr(x1, r)
+	f.twice(t, v)
+	f.add(t, t, h)
+	f.subLow(x1, x1, t)
+	f.sub(v, v, x1)
+	f.neg(neg, y1)
+	f.mul2(y1, r, v, h, neg)
 }
 
 func addJacobian(f *field) {
@@ -172,7 +185,8 @@ func addJacobian(f *field) {
 	f.pointer("y", RSI)
 	w := f.read(RSI, 3)
 	x1, y1, z1, x2, y2, z2 := v[0], v[1], v[2], w[0], w[1], w[2]
-	h, r, t := f.local(), f.local(), f.local()
+	u := f.locals(3)
+	r, h, t := u[0], u[1], u[2]
 	f.sqr(t, z1)
 	f.mul(x2, x2, t)
 	f.mul(t, t, z1)
@@ -184,7 +198,7 @@ func addJacobian(f *field) {
 	f.mul(z1, z1, z2)
 	f.sub(h, x2, x1)
 	f.sub(r, y2, y1)
-	f.addRest(x1, y1, z1, h, r, t, x2)
+	f.addRest(x1, y1, z1, r, h, t, x2, y2)
 	f.write("z", x1, y1, z1)
 	f.RET()
 }
@@ -210,34 +224,30 @@ func addMixed(f *field) {
 	f.pointer("y", RSI)
 	w := f.read(RSI, 2)
 	x1, y1, z1, x2, y2 := v[0], v[1], v[2], w[0], w[1]
-	t0, t1, t2, t3 := f.local(), f.local(), f.local(), f.local()
+	u := f.locals(8)
+	y3, t1, n, t3, t4, t0, z3, t := u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7]
 	f.mul(t0, x1, x2)
 	f.mul(t1, y1, y2)
 	f.add(t3, x2, y2)
-	f.add(t2, x1, y1)
-	f.mul(t3, t3, t2)
-	f.add(t2, t0, t1)
-	f.sub(t3, t3, t2) // x1y2 + x2y1
-	f.mul(y2, y2, z1)
-	f.add(y2, y2, y1) // y1 + y2z1, once t4
-	f.mul(x2, x2, z1)
-	f.add(x2, x2, x1) // x1 + x2z1, once y3
-	f.twice(x1, t0)
-	f.add(t0, x1, t0)
-	f.timesTwelve(t2, z1, x1)
-	f.add(z1, t1, t2)
-	f.sub(t1, t1, t2)
-	f.less(x2, x2, 1)
-	f.timesTwelve(x2, x2, x1)
-	f.mul(x1, y2, x2)
-	f.mul(t2, t3, t1)
-	f.subLow(x1, t2, x1)
-	f.mul(x2, x2, t0)
-	f.mul(t1, t1, z1)
-	f.add(y1, t1, x2)
-	f.mul(t0, t0, t3)
-	f.mul(z1, z1, y2)
-	f.add(z1, z1, t0)
+	f.add(t4, x1, y1)
+	f.mul(t3, t3, t4)
+	f.add(t4, t0, t1)
+	f.sub(t3, t3, t4) // x1y2 + x2y1
+	f.mul(t4, y2, z1)
+	f.add(t4, t4, y1)
+	f.mul(y3, x2, z1)
+	f.add(y3, y3, x1)
+	f.twice(t, t0)
+	f.add(t0, t0, t)
+	f.timesTwelve(n, z1, t)
+	f.add(z3, t1, n)
+	f.sub(t1, t1, n)
+	f.less(y3, y3, 1)
+	f.timesTwelve(y3, y3, t)
+	f.neg(n, y3)
+	f.mul2(x1, t3, t1, t4, n)
+	f.mul2(y1, y3, t0, t1, z3)
+	f.mul2(z1, t0, t3, z3, t4)
 	f.write("z", x1, y1, z1)
 	f.RET()
 }
