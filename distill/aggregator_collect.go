@@ -110,7 +110,7 @@ func (a *Aggregator) verifyBurst(now int64, r *round, out []AggregatorAction) []
 	s := a.newSieve(r)
 	r.burst = burst{}
 	a.stats.Bursts++
-	if !s.good(s.all()) {
+	if !s.good(s.left) {
 		a.stats.Sifted++
 		for _, i := range s.sift() {
 			r.status[s.at[i]] = memberBad
@@ -118,10 +118,8 @@ func (a *Aggregator) verifyBurst(now int64, r *round, out []AggregatorAction) []
 		}
 		a.stats.Pairings += uint64(s.pairings)
 	}
-	var sum bls12381.G2
-	sum.SumVarTime(s.points(s.all()))
-	r.sum.Add(&r.sum, &sum)
-	for _, i := range s.all() {
+	r.sum.Add(&r.sum, s.total())
+	for _, i := range s.left {
 		r.status[s.at[i]] = memberGood
 		r.spare = spare{s.at[i], s.sigs[i], true}
 		a.clients[r.ids[s.at[i]]].reduced()
@@ -136,8 +134,9 @@ type sieve struct {
 	neg      *bls12381.G1
 	at       []int
 	sigs     []bls12381.G2Affine
-	left     []int // those that aren't known to be bad
-	wild     bool  // a sum was found outside the group
+	left     []int        // those that aren't known to be bad
+	sum      *bls12381.G2 // of those, or nil
+	wild     bool         // a sum was found outside the group
 	pairings int
 }
 
@@ -162,7 +161,13 @@ func (a *Aggregator) newSieve(r *round) *sieve {
 	return s
 }
 
-func (s *sieve) all() []int { return s.left }
+// total returns the sum of those that are left.
+func (s *sieve) total() *bls12381.G2 {
+	if s.sum == nil {
+		s.sum = new(bls12381.G2).SumVarTime(s.points(s.left))
+	}
+	return s.sum
+}
 
 func (s *sieve) points(items []int) []bls12381.G2Affine {
 	p := make([]bls12381.G2Affine, len(items))
@@ -175,8 +180,10 @@ func (s *sieve) points(items []int) []bls12381.G2Affine {
 // pairs returns the pairings that cancel out if the sum of some signatures is valid, or
 // false if it isn't in the group, where there is no pairing.
 func (s *sieve) pairs(items []int) ([]bls12381.Pair, bool) {
-	var sum bls12381.G2
-	sum.SumVarTime(s.points(items))
+	sum := s.total()
+	if len(items) < len(s.left) {
+		sum = new(bls12381.G2).SumVarTime(s.points(items))
+	}
 	if !sum.InSubgroupVarTime() {
 		return nil, false
 	}
@@ -193,7 +200,7 @@ func (s *sieve) pairs(items []int) ([]bls12381.Pair, bool) {
 		}
 	}
 	s.pairings++
-	return []bls12381.Pair{bls12381.PairWith(key, s.r.redHash), bls12381.PairOf(s.neg, &sum)}, true
+	return []bls12381.Pair{bls12381.PairWith(key, s.r.redHash), bls12381.PairOf(s.neg, sum)}, true
 }
 
 func (s *sieve) good(items []int) bool {
@@ -234,7 +241,7 @@ func (s *sieve) drop(items []int, isBad func(int) bool) (bad []int) {
 			left = append(left, i)
 		}
 	}
-	s.left = left
+	s.left, s.sum = left, nil
 	return bad
 }
 
