@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"github.com/undersign/undersign/groupsig/internal/join"
-	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/wire"
 )
 
@@ -86,26 +85,4 @@ func noScope(scope, context []byte) ([]byte, error) {
 		return nil, errScope
 	}
 	return context, nil
-}
-
-// tokenList returns what is behind a list of PS16 or KLAP20.
-func tokenList(x Revocation) (*tokens.List, error) {
-	l, ok := x.(*tokens.List)
-	if !ok || l == nil {
-		return nil, &StaleError{What: "revocation list", Reason: "it is of another scheme"}
-	}
-	return l, nil
-}
-
-// follows refuses terms that don't come after the list before, if there is one. What is
-// on it is in the opener's register.
-func follows(terms Terms, base Revocation) error {
-	if base == nil {
-		return nil
-	}
-	l, err := tokenList(base)
-	if err != nil {
-		return err
-	}
-	return l.Follows(terms)
 }

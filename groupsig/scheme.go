@@ -44,10 +44,10 @@ type Scheme interface {
 }
 
 // PS16 returns the scheme of package ps16.
-func PS16() Scheme { return ps16Scheme{} }
+func PS16() Scheme { return ps16Scheme }
 
 // KLAP20 returns the scheme of package klap20.
-func KLAP20() Scheme { return klap20Scheme{} }
+func KLAP20() Scheme { return klap20Scheme }
 
 // DL21 returns the scheme of package dl21.
 func DL21() Scheme { return dl21Scheme }

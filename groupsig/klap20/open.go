@@ -29,6 +29,9 @@ const MaxRevoked = tokens.MaxListed
 type (
 	// An Opening names the signer of a signature, with a proof for judges.
 	Opening = tokens.Opening
+	// OpenOptions are what an opening is bound to beside the signature. The zero value,
+	// or nil, is nothing.
+	OpenOptions = tokens.OpenOptions
 	// A RevocationList holds the tokens of the revoked members, signed by the opener.
 	RevocationList = tokens.List
 	// RevocationTerms are the number and the validity of a list.
@@ -39,13 +42,6 @@ type (
 	// is listed.
 	RejoinError = join.RejoinError
 )
-
-// OpenOptions are what an opening is bound to beside the signature. The zero value,
-// or nil, is nothing.
-type OpenOptions struct {
-	SignatureContext []byte // what the signer gave as Context
-	Context          []byte // why the signature is opened, for instance
-}
 
 func (k *OpenerKey) of(g *GroupKey) error {
 	if k.wiped() {

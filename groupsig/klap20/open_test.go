@@ -93,7 +93,7 @@ func TestForgedOpenings(t *testing.T) {
 		t.Errorf("opening of %s", o.Member())
 	}
 	// A context of the opening, and one of the signature.
-	opts := &OpenOptions{[]byte("court"), []byte("case 7")}
+	opts := &OpenOptions{SignatureContext: []byte("court"), Context: []byte("case 7")}
 	sig, err = f.members["alice"].Sign(m, &SignOptions{Context: []byte("court")})
 	if err != nil {
 		t.Fatal(err)

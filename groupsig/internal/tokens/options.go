@@ -32,5 +32,12 @@ func (o *VerifyOptions) Check(g *Group) (VerifyOptions, error) {
 	return *o, nil
 }
 
+// OpenOptions are what an opening is bound to beside the signature. The zero value,
+// or nil, is nothing.
+type OpenOptions struct {
+	SignatureContext []byte // what the signer gave as Context
+	Context          []byte // why the signature is opened, for instance
+}
+
 // NewBatchError returns a *[BatchError] of the errors that aren't nil, or nil.
 func NewBatchError(errs []error) error { return state.NewBatchError(errs) }
