@@ -191,6 +191,11 @@ func (p *G1) jacobian() (j bls.G1Jac) {
 
 // g1Add is algorithm 7.
 func g1Add(p, a, b *G1) {
+	if hasKernel {
+		addComplete(&p.x[0], &a.x[0], &b.x[0])
+		p.affine = false
+		return
+	}
 	var t0, t1, t2, t3, t4, x3, y3, z3 fe
 	feMul(&t0, &a.x, &b.x)
 	feMul(&t1, &a.y, &b.y)
@@ -268,6 +273,11 @@ func g1AddMixed(p, a *G1, e *g1Entry) {
 
 // g1Double is algorithm 9.
 func g1Double(p, a *G1) {
+	if hasKernel {
+		doubleComplete(&p.x[0], &a.x[0])
+		p.affine = false
+		return
+	}
 	var t0, t1, t2, x3, y3, z3 fe
 	feMul(&t0, &a.y, &a.y)
 	feAdd(&z3, &t0, &t0)

@@ -16,3 +16,5 @@ func doubleTimes(z, x *uint64, n int)       { doubleTimesADX(z, x, n) }
 func addAffine(z, x, y *uint64)             { addAffineADX(z, x, y) }
 func addJacobian(z, x, y *uint64)           { addJacobianADX(z, x, y) }
 func addMixed(z, x, y *uint64)              { addMixedADX(z, x, y) }
+func addComplete(z, x, y *uint64)           { addCompleteADX(z, x, y) }
+func doubleComplete(z, x *uint64)           { doubleCompleteADX(z, x) }

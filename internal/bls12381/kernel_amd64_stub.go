@@ -39,3 +39,15 @@ func addJacobianADX(z *uint64, x *uint64, y *uint64)
 //
 //go:noescape
 func addMixedADX(z *uint64, x *uint64, y *uint64)
+
+// addCompleteADX adds two points of 18 words in projective coordinates, by the complete
+// formulas.
+//
+//go:noescape
+func addCompleteADX(z *uint64, x *uint64, y *uint64)
+
+// doubleCompleteADX doubles a point of 18 words in projective coordinates, by the
+// complete formulas.
+//
+//go:noescape
+func doubleCompleteADX(z *uint64, x *uint64)

@@ -14,3 +14,5 @@ func doubleTimes(z, x *uint64, n int)       { panic("bls12381: no assembly") }
 func addAffine(z, x, y *uint64)             { panic("bls12381: no assembly") }
 func addJacobian(z, x, y *uint64)           { panic("bls12381: no assembly") }
 func addMixed(z, x, y *uint64)              { panic("bls12381: no assembly") }
+func addComplete(z, x, y *uint64)           { panic("bls12381: no assembly") }
+func doubleComplete(z, x *uint64)           { panic("bls12381: no assembly") }

@@ -177,27 +177,34 @@ func TestJacobianCases(t *testing.T) {
 	})
 }
 
-// The assembly's complete formula against the portable one, for the same result.
-func TestAddMixed(t *testing.T) {
+// The assembly's complete formulas against the portable ones, for the same results.
+func TestCompleteFormulas(t *testing.T) {
 	if !haveAssembly() {
 		t.Skip("no assembly here")
 	}
 	defer useAssembly(true)
 	list := jacobians()
 	for i, a := range list {
-		for j := range 60 {
+		for j := range 20 {
 			b := list[(i+j*j)%len(list)]
-			var p, q G1
-			s, e := G1{x: a.X, y: a.Y, z: a.Z}, g1Entry{b.X, b.Y}
-			useAssembly(false)
-			g1AddMixed(&p, &s, &e)
-			useAssembly(true)
-			g1AddMixed(&q, &s, &e)
-			if p != q {
-				t.Fatalf("%x + %x", s, e)
-			}
-			if g1AddMixed(&s, &s, &e); p != s {
-				t.Fatalf("%x + %x in place", q, e)
+			s, u, e := G1{x: a.X, y: a.Y, z: a.Z}, G1{x: b.X, y: b.Y, z: b.Z}, g1Entry{b.X, b.Y}
+			for name, f := range map[string]func(p, q *G1){
+				"mixed":    func(p, q *G1) { g1AddMixed(p, q, &e) },
+				"sum":      func(p, q *G1) { g1Add(p, q, &u) },
+				"reversed": func(p, q *G1) { g1Add(p, &u, q) },
+				"double":   func(p, q *G1) { g1Double(p, q) },
+			} {
+				var p, q G1
+				useAssembly(false)
+				f(&p, &s)
+				useAssembly(true)
+				if f(&q, &s); p != q {
+					t.Fatalf("%s: %x and %x", name, s, u)
+				}
+				r := s
+				if f(&r, &r); p != r {
+					t.Fatalf("%s: %x and %x in place", name, s, u)
+				}
 			}
 		}
 	}

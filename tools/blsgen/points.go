@@ -23,6 +23,8 @@ func kernel(c *Context) {
 	addAffine(f)
 	addJacobian(f)
 	addMixed(f)
+	addComplete(f)
+	doubleComplete(f)
 }
 
 // begin starts a function.
@@ -203,9 +205,12 @@ func addJacobian(f *field) {
 	f.RET()
 }
 
-// timesTwelve sets z = 12x, for the curve's 3b.
+// timesTwelve sets z = 12x, for the curve's 3b, and changes t.
 func (f *field) timesTwelve(z, x, t *value) {
 	f.twice(t, x)
+	for k := 4; t.max > 4; k /= 2 {
+		f.less(t, t, k)
+	}
 	f.less(t, t, 2)
 	f.twice(t, t)
 	f.less(t, t, 2)
@@ -214,7 +219,10 @@ func (f *field) timesTwelve(z, x, t *value) {
 	f.less(z, z, 3)
 }
 
-// addMixed is algorithm 8 of Renes, Costello and Batina 2016.
+// The complete formulas of Renes, Costello and Batina 2016, in projective coordinates,
+// hold for all points, and take secrets.
+
+// addMixed is algorithm 8.
 func addMixed(f *field) {
 	f.begin("addMixedADX", "func(z, x, y *uint64)",
 		"addMixedADX adds a point of 12 words to one of 18 in projective coordinates, by the",
@@ -224,30 +232,106 @@ func addMixed(f *field) {
 	f.pointer("y", RSI)
 	w := f.read(RSI, 2)
 	x1, y1, z1, x2, y2 := v[0], v[1], v[2], w[0], w[1]
+	s := newComplete(f)
+	f.mul(s.xx, x1, x2)
+	f.mul(s.yy, y1, y2)
+	s.cross(s.xy, x1, y1, x2, y2, s.xx, s.yy)
+	f.mul(s.yz, y2, z1)
+	f.add(s.yz, s.yz, y1)
+	f.mul(s.xz, x2, z1)
+	f.add(s.xz, s.xz, x1)
+	s.finish(x1, y1, z1, z1)
+}
+
+// addComplete is algorithm 7.
+func addComplete(f *field) {
+	f.begin("addCompleteADX", "func(z, x, y *uint64)",
+		"addCompleteADX adds two points of 18 words in projective coordinates, by the complete",
+		"formulas.")
+	f.pointer("x", RSI)
+	v := f.read(RSI, 3)
+	f.pointer("y", RSI)
+	w := f.read(RSI, 3)
+	x1, y1, z1, x2, y2, z2 := v[0], v[1], v[2], w[0], w[1], w[2]
+	zz := f.locals(1)[0]
+	s := newComplete(f)
+	f.mul(s.xx, x1, x2)
+	f.mul(s.yy, y1, y2)
+	f.mul(zz, z1, z2)
+	s.cross(s.xy, x1, y1, x2, y2, s.xx, s.yy)
+	s.cross(s.yz, y1, z1, y2, z2, s.yy, zz)
+	s.cross(s.xz, x1, z1, x2, z2, s.xx, zz)
+	s.finish(x1, y1, z1, zz)
+}
+
+// A complete has products of the coordinates of two points: xy is x1·y2 + x2·y1, and
+// so are yz and xz. Neighbours in the frame are operands of double products.
+type complete struct {
+	*field
+	xz, yy, neg, xy, yz, xx, sum, t *value
+}
+
+func newComplete(f *field) *complete {
 	u := f.locals(8)
-	y3, t1, n, t3, t4, t0, z3, t := u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7]
-	f.mul(t0, x1, x2)
-	f.mul(t1, y1, y2)
-	f.add(t3, x2, y2)
-	f.add(t4, x1, y1)
-	f.mul(t3, t3, t4)
-	f.add(t4, t0, t1)
-	f.sub(t3, t3, t4) // x1y2 + x2y1
-	f.mul(t4, y2, z1)
-	f.add(t4, t4, y1)
-	f.mul(y3, x2, z1)
-	f.add(y3, y3, x1)
-	f.twice(t, t0)
-	f.add(t0, t0, t)
-	f.timesTwelve(n, z1, t)
-	f.add(z3, t1, n)
-	f.sub(t1, t1, n)
-	f.less(y3, y3, 1)
-	f.timesTwelve(y3, y3, t)
-	f.neg(n, y3)
-	f.mul2(x1, t3, t1, t4, n)
-	f.mul2(y1, y3, t0, t1, z3)
-	f.mul2(z1, t0, t3, z3, t4)
-	f.write("z", x1, y1, z1)
+	return &complete{f, u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7]}
+}
+
+// cross sets z = a1·b2 + a2·b1, where aa and bb are a1·a2 and b1·b2.
+func (s *complete) cross(z, a1, b1, a2, b2, aa, bb *value) {
+	s.add(z, a2, b2)
+	s.add(s.t, a1, b1)
+	s.mul(z, z, s.t)
+	s.add(s.t, aa, bb)
+	s.sub(z, z, s.t)
+}
+
+// finish ends the function with
+//
+//	x' = xy·(yy - 12zz) - yz·12xz
+//	y' = (yy + 12zz)·(yy - 12zz) + 12xz·3xx
+//	z' = (yy + 12zz)·yz + 3xx·xy
+func (s *complete) finish(x, y, z, zz *value) {
+	s.twice(s.t, s.xx)
+	s.add(s.xx, s.xx, s.t)
+	s.timesTwelve(s.neg, zz, s.t)
+	s.add(s.sum, s.yy, s.neg)
+	s.sub(s.yy, s.yy, s.neg)
+	s.timesTwelve(s.xz, s.xz, s.t)
+	s.field.neg(s.neg, s.xz)
+	s.mul2(x, s.xy, s.yy, s.yz, s.neg)
+	s.mul2(y, s.xz, s.xx, s.yy, s.sum)
+	s.mul2(z, s.xx, s.xy, s.sum, s.yz)
+	s.write("z", x, y, z)
+	s.RET()
+}
+
+// doubleComplete is algorithm 9.
+func doubleComplete(f *field) {
+	f.begin("doubleCompleteADX", "func(z, x *uint64)",
+		"doubleCompleteADX doubles a point of 18 words in projective coordinates, by the",
+		"complete formulas.")
+	f.pointer("x", RSI)
+	v := f.read(RSI, 3)
+	x, y, z := v[0], v[1], v[2]
+	u := f.locals(5)
+	y8, d, b, s, t := u[0], u[1], u[2], u[3], u[4]
+	f.mul(x, x, y)
+	f.mul(t, y, z)
+	f.sqr(b, z)
+	f.sqr(s, y)
+	f.twice(y8, s)
+	f.twice(y8, y8)
+	f.twice(y8, y8)
+	f.mul(z, y8, t)
+	f.timesTwelve(b, b, t)
+	f.twice(t, b)
+	f.add(t, t, b)
+	f.less(t, t, 4)
+	f.sub(d, s, t)
+	f.add(s, s, b)
+	f.mul2(y, y8, b, d, s) // 8y²·12z² + (y² - 36z²)(y² + 12z²)
+	f.mul(x, d, x)
+	f.twice(x, x)
+	f.write("z", x, y, z)
 	f.RET()
 }
