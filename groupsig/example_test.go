@@ -95,3 +95,48 @@ func Example() {
 	// signed by alice
 	// sequences: false
 }
+
+// What a verifier keeps of the states that it is sent.
+func ExampleReplaces() {
+	check := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	scheme := groupsig.DL21()
+	draft, err := scheme.NewDraft("readers", groupsig.Epoch)
+	check(err)
+	issuer := scheme.GenerateIssuerKey()
+	check(issuer.Enroll(draft))
+	check(issuer.Consent(draft))
+	group, err := draft.GroupKey()
+	check(err)
+
+	// The issuer announces epoch 1, and a day later epoch 2.
+	const now, day = 1_800_000_000, 24 * 3600
+	announcer := issuer.(groupsig.Announcer)
+	first, err := announcer.Announce(group, groupsig.Terms{Number: 1, Issued: now, Expires: now + 2*day}, 1, 1)
+	check(err)
+	second, err := announcer.Announce(group, groupsig.Terms{Number: 2, Issued: now + day, Expires: now + 3*day}, 2, 2)
+	check(err)
+
+	reader, ok := groupsig.As[groupsig.AnnouncementReader](group)
+	fmt.Println(ok)
+	var have groupsig.Announcement
+	for _, sent := range []groupsig.Announcement{first, second, first} {
+		data, err := sent.MarshalBinary()
+		check(err)
+		next, err := reader.ParseAnnouncement(data)
+		check(err)
+		if err := groupsig.Replaces(next, have); err != nil {
+			fmt.Println(err)
+			continue
+		}
+		have = next
+	}
+	fmt.Println("epoch", have.Epoch())
+	// Output:
+	// true
+	// groupsig: announcement of epochs: number 1, and there has been 2
+	// epoch 2
+}

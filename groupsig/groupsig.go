@@ -23,6 +23,12 @@ type (
 	Challenge = join.Challenge
 	// A Register holds the records of all members, the issuer's or the opener's. Some
 	// schemes keep tokens there: the issuer's register isn't public.
+	//
+	// It has one live record for an identity. Who is revoked would have two pseudonyms
+	// in a scope, if it could join again while its old credential is accepted: an
+	// issuer's register refuses it, by a [*RejoinError], until a later epoch than any
+	// that the old record got a credential for, or until a list in force has its token,
+	// which [RevocationReader] sees to.
 	Register = join.Register
 	// A Record is what a member signed when it joined.
 	Record = join.Record

@@ -27,7 +27,10 @@ const (
 
 // What join protocols have in common.
 type (
-	// A Register holds the members' signed registrations.
+	// A Register holds the members' signed registrations, one live one for an identity.
+	// Who is revoked would have two pseudonyms in a scope, if it could join again while
+	// its old credential is accepted: an issuer's register refuses it until a later epoch
+	// than any that its old record got a credential for.
 	Register = join.Register
 	// A Record is one registration.
 	Record = join.Record

@@ -25,6 +25,9 @@ type (
 	Challenge = join.Challenge
 	// A Register holds the records of all members. The issuer's has their tokens in
 	// the clear, and is secret; the opener's has them sealed.
+	//
+	// One live record is for an identity. One that was revoked can't join again until a
+	// list in force has its token: see [GroupKey.MarkListed].
 	Register = join.Register
 	// A Record is what a member signed when it joined.
 	Record = join.Record
