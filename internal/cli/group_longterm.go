@@ -9,6 +9,8 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"os"
+	"runtime"
 )
 
 // readLongTermKey reads a member's private key, PKCS #8 in PEM, which may be inside
@@ -24,6 +26,9 @@ func (o *opener) readLongTermKey(path string) (ed25519.PrivateKey, error) {
 		return nil, withHint(fileError(path, errors.New("not a private key in PEM")), "make one with openssl genpkey -algorithm ed25519")
 	}
 	defer clear(b.Bytes)
+	if fi, err := os.Stat(path); err == nil && !isAge(data) && fi.Mode().IsRegular() && fi.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+		o.e.warnf("%s isn't encrypted, and others may read it (mode %04o)", path, fi.Mode().Perm())
+	}
 	k, err := x509.ParsePKCS8PrivateKey(b.Bytes)
 	if err != nil {
 		return nil, fileError(path, err)

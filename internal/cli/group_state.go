@@ -141,6 +141,11 @@ func (e *env) replaceState(c *cobra.Command, gk groupsig.GroupKey, file, place s
 		return err
 	}
 	if _, err := os.Stat(place); err == nil {
+		unlock, err := lockFile(place)
+		if err != nil {
+			return err
+		}
+		defer unlock()
 		data, err := e.readInput(ctx, place, maxObject)
 		if err != nil {
 			return err

@@ -122,6 +122,9 @@ func (e *env) groupVerify(c *cobra.Command, f groupVerifyFlags, files []string) 
 	if f.once && so.Scope == nil {
 		return usagef(c, "--once: without scopes nobody can tell members apart")
 	}
+	if opts.Revocation == nil && gk.Features().Has(groupsig.Token) {
+		e.notef("without a list (--revoked) nobody counts as revoked")
+	}
 	r := groupVerifyResult{Valid: true, Group: groupID(gk), Signatures: make([]groupVerdict, len(files))}
 	set := make([]groupsig.Signed, len(files))
 	scopes := map[string][]int{}
