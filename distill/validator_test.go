@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"sync"
@@ -495,10 +496,12 @@ func TestOpenRefused(t *testing.T) {
 	v := openValidator(t, w, 0, store)
 	apply(t, v, w.settle(t, 2))
 	apply(t, v, w.publish(t, w.batch(t, 3, 1, 1, 20, ModeEd25519, []townLeaf{leaf(0, 1, "b")}, nil)))
+	apply(t, v, w.entry(w.register(t, person(t, 90), 50)))
 	for name, damage := range map[string]func(*MemStore){
 		"rows lost":          func(m *MemStore) { m.rows = nil },
+		"last row lost":      func(m *MemStore) { m.rows = m.rows[:2*rowSize] },
 		"rows cut off":       func(m *MemStore) { m.rows = m.rows[:100] },
-		"unknown client":     func(m *MemStore) { m.clients[2] = ClientState{1, 1} },
+		"unknown client":     func(m *MemStore) { m.clients[3] = ClientState{1, 1} },
 		"unknown aggregator": func(m *MemStore) { m.aggs[9] = AggregatorState{ID: 9, Window: make([]uint64, 64)} },
 		"another window":     func(m *MemStore) { m.aggs[3] = AggregatorState{ID: 3, Window: make([]uint64, 63)} },
 	} {
@@ -509,15 +512,15 @@ func TestOpenRefused(t *testing.T) {
 		}
 	}
 	openValidator(t, w, 0, store.Clone())
-	_, err = v.Lookup(Lookup{ID: 2})
+	_, err = v.Lookup(Lookup{ID: 3})
 	wantRule(t, "answer for an unknown id", err, RuleUnknownID)
 	if c, ok := v.Client(0); !ok || c != (ClientState{1, 1}) {
 		t.Errorf("client %+v, %v", c, ok)
 	}
-	if _, ok := v.Client(2); ok {
+	if _, ok := v.Client(3); ok {
 		t.Error("client of an unknown id")
 	}
-	if _, _, err := v.Receipts(3); RuleOf(err) != RuleHeight {
+	if _, _, err := v.Receipts(4); RuleOf(err) != RuleHeight {
 		t.Errorf("receipts to come: %v", err)
 	}
 	// Without a key it follows, and signs nothing.
@@ -559,5 +562,40 @@ func TestCheckConcurrent(t *testing.T) {
 		if err != nil || a.Outcomes[0].Err != nil || a.Outcomes[1].Err != nil {
 			t.Error(err, a.Outcomes[0].Err, a.Outcomes[1].Err)
 		}
+	}
+}
+
+// The window of numbers against a set of all that were used.
+func TestSeqWindow(t *testing.T) {
+	for _, window := range []uint64{1, 10, 64, 65, 128} {
+		p := Params{SeqWindow: window}
+		rng := rand.New(rand.NewPCG(window, 1))
+		a := &AggregatorState{Window: make([]uint64, p.seqWords())}
+		used := make(map[uint64]bool)
+		largest := uint64(0)
+		for range 3000 {
+			jump := []uint64{3, window + 3, 3 * window, 300}[rng.IntN(4)]
+			seq := largest + rng.Uint64N(jump) - min(largest, rng.Uint64N(window+5))
+			if old := len(used) > 0 && seq+window <= largest; a.old(seq, window) != old {
+				t.Fatalf("window %d: %d is old after %d: %v", window, seq, largest, !old)
+			} else if old {
+				continue
+			}
+			if a.seen(seq) != used[seq] {
+				t.Fatalf("window %d: %d is seen after %d: %v", window, seq, largest, !used[seq])
+			}
+			if !used[seq] {
+				a.take(seq)
+				used[seq], largest = true, max(largest, seq)
+			}
+			if a.LastSeq != largest {
+				t.Fatalf("window %d: largest %d, want %d", window, a.LastSeq, largest)
+			}
+		}
+	}
+	a := &AggregatorState{Window: make([]uint64, 1)}
+	a.take(1<<64 - 1)
+	if !a.seen(1<<64-1) || !a.old(5, 10) || a.old(1<<64-10, 10) {
+		t.Error("at the largest number")
 	}
 }
