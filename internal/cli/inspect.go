@@ -240,14 +240,7 @@ func inspectObject(v keyfile.Object) *inspection {
 		in.add("proof", v.Proof.Bytes())
 		in.add("note", "not checked here")
 	case groupFile:
-		f := v.File()
-		in.add("scheme", f.Scheme)
-		in.add("group", f.Group)
-		in.add("number", f.Number)
-		if keyfile.IsSecret(v) {
-			in.Fingerprint = ""
-			f.Wipe()
-		}
+		in.addGroup(v)
 	}
 	return in
 }
