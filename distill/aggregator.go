@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 
 	"github.com/undersign/undersign/internal/bls12381"
 )
@@ -29,6 +30,9 @@ type AggregatorConfig struct {
 
 	Limits AggregatorLimits
 }
+
+// Format writes nothing of the secret, whatever the verb.
+func (c AggregatorConfig) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "aggregator %d", c.ID) }
 
 // AggregatorLimits are sizes and times of an aggregator. The zero value of each stands for
 // a default. Times are in milliseconds.
@@ -166,6 +170,9 @@ func OpenAggregator(cfg AggregatorConfig) (*Aggregator, error) {
 	}
 	return a, nil
 }
+
+// Format writes nothing of the secret, whatever the verb.
+func (a Aggregator) Format(f fmt.State, verb rune) { a.cfg.Format(f, verb) }
 
 // Stats returns the counters.
 func (a *Aggregator) Stats() AggregatorStats {

@@ -168,7 +168,7 @@ func (a *Aggregator) gatherSlow(now int64, g *gathering, out []AggregatorAction)
 		n := len(g.r.members) + 1
 		limit := a.params.MaxStragglers(n)
 		if fast > 0 {
-			limit /= 2
+			limit = a.params.MaxStragglers(max(n, int(a.params.MinStragglers))) / 2
 		}
 		if g.slow >= limit || n > a.limits.Leaves {
 			break

@@ -1080,3 +1080,94 @@ func TestAggregatorNonces(t *testing.T) {
 		}
 	}
 }
+
+// TestAggregatorStrict has a client send its messages in the wrong order, where gaps aren't
+// allowed. They are executed in the right one, one in a batch at a time.
+func TestAggregatorStrict(t *testing.T) {
+	w := newPartyNet(t, 2, 0, func(p *Params) { p.Strict = true })
+	a := w.open(firstAgg, new(MemoryJournal), nil)
+	log := newModelLog(w)
+	var order []uint64
+	submit := func(now int64, nonce uint64) {
+		t.Helper()
+		if got := refusal(t, admit(t, a, now, w.submission(ModeEd25519, 0, nonce, 1000, "pay"))); got != 0 {
+			t.Fatal(got)
+		}
+	}
+	submit(0, 3)
+	submit(10, 2)
+	for now := int64(600); now < 10_000; now += 100 {
+		if now == 2000 {
+			submit(now, 1)
+		}
+		out, err := a.Tick(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Stats().Rounds > 1 {
+			t.Fatal("two batches with messages of one client")
+		}
+		for id, p := range proposals(out) {
+			more, err := a.HandleReduction(now, w.reduce(id, p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, more...)
+		}
+		for _, pub := range actions[Publish](out) {
+			br, err := log.append(pub.Encoded)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if br.Results[0].Code == ResultOK {
+				order = append(order, br.Results[0].Nonce)
+			}
+			if _, err := a.HandleBatchReceipt(now, br); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !slices.Equal(order, []uint64{1, 2, 3}) || a.Stats().Waiting != 0 {
+		t.Fatalf("executed %v, %d wait", order, a.Stats().Waiting)
+	}
+}
+
+// TestAggregatorQuarantineAmongOthers has many clients in quarantine and one that isn't:
+// they don't have to wait for more of the other kind, and there is room for it to be late.
+func TestAggregatorQuarantineAmongOthers(t *testing.T) {
+	const n = 40
+	w := newPartyNet(t, n, 0, func(p *Params) { p.MinStragglers = 20 })
+	a := w.open(firstAgg, new(MemoryJournal), nil)
+	for id := range uint64(n - 1) {
+		a.client(id).until = 1 << 40
+	}
+	admit(t, a, 0, w.messages(ModeEd25519, n)...)
+	out, err := a.Tick(505)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := proposals(out)
+	if len(p) != 1 || p[n-1] == nil || p[n-1].Prop.N != 11 {
+		t.Fatalf("%d proposals", len(p))
+	}
+	if out, err = a.Tick(1505); err != nil { // and it is late
+		t.Fatal(err)
+	}
+	log := newModelLog(w)
+	for i, pub := range actions[Publish](out) {
+		b, err := DecodeBatch(pub.Encoded, a.params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The second one is of those in quarantine alone.
+		if want := []int{11, 20}[i]; len(b.IDs) != want || len(b.Stragglers) != want || b.Aggregate != nil {
+			t.Fatalf("batch %d: %d leaves, %d stragglers", i, len(b.IDs), len(b.Stragglers))
+		}
+		if _, err := log.append(pub.Encoded); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(log.entries) != 2 {
+		t.Fatalf("%d batches", len(log.entries))
+	}
+}

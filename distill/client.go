@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/undersign/undersign/bls"
 )
@@ -42,6 +43,9 @@ type ClientKeys struct {
 	BLS   *bls.SecretKey
 	Ed    ed25519.PrivateKey
 }
+
+// Format writes nothing of the secrets, whatever the verb.
+func (k ClientKeys) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "keys since version %d", k.Since) }
 
 const (
 	defaultAckTimeout     = 2_000
@@ -166,6 +170,9 @@ func (k *ClientKeys) check() error {
 	}
 	return nil
 }
+
+// Format writes nothing of the secrets, whatever the verb.
+func (c Client) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "client %d", c.cfg.ID) }
 
 // ID returns the client's id.
 func (c *Client) ID() uint64 { return c.cfg.ID }

@@ -8,6 +8,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/undersign/undersign/bls"
@@ -646,5 +647,23 @@ func TestClientJournalIsChecked(t *testing.T) {
 	other := newPartyNet(t, 1, 0, func(p *Params) { p.MaxLeaves-- })
 	if _, err := OpenClient(ClientConfig{Network: other.network, Keys: other.keys[0], Journal: good}); err == nil {
 		t.Fatal("journal of another network accepted")
+	}
+}
+
+func TestPartiesShowNoSecrets(t *testing.T) {
+	w := newPartyNet(t, 1, 0, nil)
+	c := w.client(0, new(MemoryJournal), nil)
+	a := w.open(firstAgg, new(MemoryJournal), nil)
+	for _, v := range []any{c, *c, c.cfg, w.keys[0], a, *a, a.cfg, &a.cfg} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%x", "%d", "%s"} {
+			s := fmt.Sprintf(verb, v)
+			for _, secret := range [][]byte{w.keys[0].Ed.Seed(), w.aggregator[firstAgg].Seed()} {
+				for _, form := range []string{fmt.Sprintf("%x", secret[4:12]), fmt.Sprintf("%d", secret[4:12]), fmt.Sprintf("%s", secret[8:14])} {
+					if strings.Contains(s, strings.Trim(form, "[]")) {
+						t.Fatalf("%s of %T shows a secret: %s", verb, v, s)
+					}
+				}
+			}
+		}
 	}
 }

@@ -13,9 +13,9 @@ import (
 type Role uint8
 
 const (
-	RoleClient Role = iota + 1
-	RoleAggregator
-	RoleValidator
+	RoleClient     Role = iota + 1 // signs messages
+	RoleAggregator                 // makes batches
+	RoleValidator                  // executes them
 )
 
 // String returns the name of r.

@@ -513,7 +513,7 @@ func (s *chaos) check() {
 
 // TestPartiesAtRandom runs clients and aggregators through faults of all kinds.
 func TestPartiesAtRandom(t *testing.T) {
-	seeds := 9
+	seeds := 6
 	if os.Getenv("UNDERSIGN_LONG") != "" {
 		seeds = 900
 	}

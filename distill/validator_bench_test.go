@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"testing"
+	"time"
 )
 
 // sizes of directories to measure: a million takes long to make.
@@ -49,12 +50,14 @@ func BenchmarkOpenValidator(b *testing.B) {
 			store := crowd(b, n)
 			before := heap()
 			var v *Validator
+			began := processorTime()
 			for b.Loop() {
 				var err error
 				if v, err = OpenValidator(ValidatorConfig{Genesis: w.genesis, Store: store}); err != nil {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric((processorTime()-began).Seconds()/float64(b.N), "cpu-s/op")
 			b.ReportMetric(float64(heap()-before)/float64(n), "B/client")
 			runtime.KeepAlive(v)
 		})
@@ -72,6 +75,7 @@ func BenchmarkApply(b *testing.B) {
 	for _, name := range []string{"new", "dup"} {
 		b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
 			nonce := uint64(v.head.Height) + 100
+			var spent time.Duration
 			for b.Loop() {
 				b.StopTimer()
 				if name == "new" {
@@ -88,11 +92,14 @@ func BenchmarkApply(b *testing.B) {
 				verified.hashLeaves()
 				v.store.(*MemStore).log = nil
 				b.StartTimer()
+				began := processorTime()
 				a, err := v.Apply(v.head.Height+1, []Entry{{data, &Checked{v, data, verified}}})
 				if err != nil || a.Outcomes[0].Err != nil {
 					b.Fatal(err, a.Outcomes[0].Err)
 				}
+				spent += processorTime() - began
 			}
+			b.ReportMetric(spent.Seconds()*1000/float64(b.N), "cpu-ms/op")
 		})
 	}
 }
@@ -132,9 +139,11 @@ func BenchmarkView(b *testing.B) {
 func BenchmarkDirectoryApply(b *testing.B) {
 	w := newTown(b, 1, 0)
 	entry := w.settle(b, 256)
+	began := processorTime()
 	for b.Loop() {
 		if _, err := townDirectory(b, w, 0).Apply(1, entry); err != nil {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric((processorTime()-began).Seconds()*1000/float64(b.N)/256, "cpu-ms/key")
 }

@@ -80,9 +80,9 @@ type Execution struct {
 type RecordKind uint8
 
 const (
-	RecordBatch     RecordKind = iota + 1
-	RecordDirectory            // a change of the directory
-	RecordStrike               // a bad batch, which suspends its aggregator
+	RecordBatch     RecordKind = iota + 1 // a batch that was executed
+	RecordDirectory                       // a change of the directory
+	RecordStrike                          // a bad batch, which suspends its aggregator
 )
 
 // A LogRecord is an entry of the log that had an effect.
