@@ -92,22 +92,32 @@ func g1BatchAffine(jac []bls.G1Jac) []bls.G1Affine {
 	return out
 }
 
-// strausMax is the number of points from which buckets are faster than digits.
-const strausMax = 32
+// strausMax is the number of points up to which digits are faster than buckets, and
+// g1StrausMax that of halves of scalars that aren't 0.
+const (
+	strausMax   = 32
+	g1StrausMax = 2 * strausMax
+)
 
 // MultiMultVarTime sets p to the sum of the terms. Scalars below 2¹²⁸ cost about
 // half.
 //
-// Up to 32 points it is Straus's method with non-adjacent forms of the two
-// halves of each scalar; beyond, and for terms without a table, Pippenger's.
+// Up to 32 points, or 64 with such scalars, it is Straus's method with non-adjacent
+// forms of the two halves of each scalar; beyond, and for terms without a table,
+// Pippenger's.
 func (p *G1) MultiMultVarTime(terms ...G1Term) *G1 {
 	var loose []G1Term
+	halves := 0
 	for _, t := range terms {
 		if t.Table == nil {
 			loose = append(loose, t)
+			halves++
+			if w := t.K.words(); w[2]|w[3] != 0 {
+				halves++
+			}
 		}
 	}
-	if len(loose) <= strausMax {
+	if halves <= g1StrausMax {
 		sum := g1Straus(terms)
 		*p = g1FromJacobian(&sum)
 		return p
