@@ -658,7 +658,7 @@ func TestPartiesShowNoSecrets(t *testing.T) {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%x", "%d", "%s"} {
 			s := fmt.Sprintf(verb, v)
 			for _, secret := range [][]byte{w.keys[0].Ed.Seed(), w.aggregator[firstAgg].Seed()} {
-				for _, form := range []string{fmt.Sprintf("%x", secret[4:12]), fmt.Sprintf("%d", secret[4:12]), fmt.Sprintf("%s", secret[8:14])} {
+				for _, form := range []string{fmt.Sprintf("%x", secret[4:12]), fmt.Sprintf("%d", secret[4:12]), string(secret[8:14])} {
 					if strings.Contains(s, strings.Trim(form, "[]")) {
 						t.Fatalf("%s of %T shows a secret: %s", verb, v, s)
 					}
