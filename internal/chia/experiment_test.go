@@ -17,7 +17,7 @@ func TestExperiment(t *testing.T) {
 	x := Experiment{Blocks: 4, Largest: 60, Together: 3, Seed: 1}
 	long := os.Getenv("UNDERSIGN_LONG") != ""
 	if long {
-		x.Blocks, x.Largest, x.Together = 100, MaxPairs, 32
+		x.Blocks, x.Largest, x.Together = 96, MaxPairs, 32
 	}
 	steps := 0
 	x.Progress = func(done, total int, what string) {

@@ -62,7 +62,7 @@ messages by as many synthetic keys.`,
 	}
 	f := c.Flags()
 	f.StringVar(&in, "in", "", "verify the blocks or spend bundles of `FILE`")
-	f.IntVar(&x.Blocks, "blocks", 100, "make `N` blocks")
+	f.IntVar(&x.Blocks, "blocks", 96, "make `N` blocks")
 	f.IntVar(&x.Largest, "largest", chia.MaxPairs, "make one more, of `N` pairs")
 	f.IntVar(&x.Together, "together", 32, "verify `N` blocks together for column F")
 	f.Uint64Var(&x.Seed, "seed", 1, "make the chain of seed `N`")
