@@ -947,7 +947,7 @@ TEXT ·sqr<>(SB), NOSPLIT, $0
 
 // func squareTimesADX(z *uint64, x *uint64, n int)
 // Requires: CMOV
-TEXT ·squareTimesADX(SB), NOSPLIT, $112-24
+TEXT ·squareTimesADX(SB), $112-24
 	MOVQ x+8(FP), SI
 	MOVQ (SI), R8
 	MOVQ 8(SI), R9
@@ -1023,7 +1023,7 @@ again:
 
 // func squareTimesMulADX(z *uint64, x *uint64, y *uint64, n int)
 // Requires: CMOV
-TEXT ·squareTimesMulADX(SB), NOSPLIT, $160-32
+TEXT ·squareTimesMulADX(SB), $160-32
 	MOVQ x+8(FP), SI
 	MOVQ (SI), R8
 	MOVQ 8(SI), R9
@@ -1115,7 +1115,7 @@ again:
 
 // func doubleTimesADX(z *uint64, x *uint64, n int)
 // Requires: CMOV
-TEXT ·doubleTimesADX(SB), NOSPLIT, $400-24
+TEXT ·doubleTimesADX(SB), $400-24
 	MOVQ x+8(FP), SI
 	MOVQ (SI), R8
 	MOVQ 8(SI), R9
@@ -1571,7 +1571,7 @@ again:
 
 // func addAffineADX(z *uint64, x *uint64, y *uint64)
 // Requires: CMOV
-TEXT ·addAffineADX(SB), NOSPLIT, $440-24
+TEXT ·addAffineADX(SB), $440-24
 	MOVQ    x+8(FP), SI
 	MOVQ    (SI), R8
 	MOVQ    8(SI), R9
@@ -2078,7 +2078,7 @@ TEXT ·addAffineADX(SB), NOSPLIT, $440-24
 
 // func addJacobianADX(z *uint64, x *uint64, y *uint64)
 // Requires: CMOV
-TEXT ·addJacobianADX(SB), NOSPLIT, $488-24
+TEXT ·addJacobianADX(SB), $488-24
 	MOVQ    x+8(FP), SI
 	MOVQ    (SI), R8
 	MOVQ    8(SI), R9
@@ -2666,7 +2666,7 @@ TEXT ·addJacobianADX(SB), NOSPLIT, $488-24
 
 // func addMixedADX(z *uint64, x *uint64, y *uint64)
 // Requires: CMOV
-TEXT ·addMixedADX(SB), NOSPLIT, $680-24
+TEXT ·addMixedADX(SB), $680-24
 	MOVQ    x+8(FP), SI
 	MOVQ    (SI), R8
 	MOVQ    8(SI), R9
@@ -3484,7 +3484,7 @@ TEXT ·addMixedADX(SB), NOSPLIT, $680-24
 
 // func addCompleteADX(z *uint64, x *uint64, y *uint64)
 // Requires: CMOV
-TEXT ·addCompleteADX(SB), NOSPLIT, $776-24
+TEXT ·addCompleteADX(SB), $776-24
 	MOVQ    x+8(FP), SI
 	MOVQ    (SI), R8
 	MOVQ    8(SI), R9
@@ -4527,7 +4527,7 @@ TEXT ·addCompleteADX(SB), NOSPLIT, $776-24
 
 // func doubleCompleteADX(z *uint64, x *uint64)
 // Requires: CMOV
-TEXT ·doubleCompleteADX(SB), NOSPLIT, $440-16
+TEXT ·doubleCompleteADX(SB), $440-16
 	MOVQ    x+8(FP), SI
 	MOVQ    (SI), R8
 	MOVQ    8(SI), R9

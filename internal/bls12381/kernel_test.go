@@ -4,6 +4,7 @@
 package bls12381
 
 import (
+	"runtime"
 	"testing"
 
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
@@ -122,7 +123,7 @@ func TestJacobian(t *testing.T) {
 					t.Fatalf("%x doubled %d times", p, n)
 				}
 			}
-			for j := range 60 {
+			for j := range 25 {
 				q := list[(i+j*j)%len(list)]
 				got, want := p, p
 				g1AddJacobian(&got, &q)
@@ -206,6 +207,32 @@ func TestCompleteFormulas(t *testing.T) {
 					t.Fatalf("%s: %x and %x in place", name, s, u)
 				}
 			}
+		}
+	}
+}
+
+// The assembly's frames are large, and goroutines start with small stacks.
+func TestKernelStacks(t *testing.T) {
+	want := multipleG1(5)
+	two, three := multipleG1(2), multipleG1(3)
+	var deep func(n int) bool
+	deep = func(n int) bool {
+		var pad [9]uint64
+		pad[n%9] = uint64(n)
+		if n == 0 {
+			return new(G1).Add(two, three).Equal(want)
+		}
+		return deep(n-1) && pad[n%9] == uint64(n)
+	}
+	results := make(chan bool)
+	const n = 200
+	for i := range n {
+		go func() { results <- deep(i) }()
+	}
+	runtime.GC()
+	for range n {
+		if !<-results {
+			t.Error("wrong sum")
 		}
 	}
 }

@@ -6,7 +6,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -29,8 +28,7 @@ func kernel(c *Context) {
 
 // begin starts a function.
 func (f *field) begin(name, signature string, doc ...string) {
-	f.Function(name)
-	f.Attributes(attr.NOSPLIT)
+	f.Function(name) // with a check of the stack: frames are large
 	f.Pragma("noescape")
 	f.SignatureExpr(signature)
 	f.Doc(doc...)
