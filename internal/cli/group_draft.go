@@ -279,7 +279,8 @@ func newGroupAgreeCmd(e *env) *cobra.Command {
 		Short: "Agree to a group, with a role's key",
 		Long: `Agree to a group to be, in which all roles have enrolled, and prove that the
 role has the secret of its key. What is agreed to is the ID that is shown:
-compare it with the other roles. The draft is written back.
+compare it with the other roles. On a terminal it has to be confirmed. The draft
+is written back.
 
 The last one to agree gets the group key as well: pass it to the others, who
 take it in with update.`,
@@ -315,6 +316,9 @@ func (e *env) agree(c *cobra.Command, f *groupRoleFile, bit int, file, draftOut 
 	if d.scheme != f.scheme {
 		return failf(ExitRefused, "", "%s is for %s, and %s for %s", inputName(file), d.scheme.Name(), inputName(f.path), f.scheme.Name())
 	}
+	if err := e.confirmGroup(c.Context(), d, f.role); err != nil {
+		return err
+	}
 	if err := f.key.Consent(d.draft); err != nil {
 		return withCode(groupFileError(file, err), ExitRefused)
 	}
@@ -337,6 +341,17 @@ func (e *env) agree(c *cobra.Command, f *groupRoleFile, bit int, file, draftOut 
 	}
 	r := d.result(d.path)
 	return e.print(r, func(w io.Writer) { d.print(w, r) })
+}
+
+// confirmGroup shows what a role is about to agree to, and asks on a terminal.
+func (e *env) confirmGroup(ctx context.Context, d *draftFile, role *groupRole) error {
+	r := d.result()
+	what := fmt.Sprintf("the group %s, %s, ID %s", oneLine(r.Label), withFeatures(r.Scheme, r.Features), r.Group)
+	if _, ok := terminal(e.stdin); !ok || e.yes {
+		e.notef("agreeing as the %s to %s", role.name, what)
+		return nil
+	}
+	return e.confirm(ctx, fmt.Sprintf("Agree as the %s to %s?", role.name, what))
 }
 
 // lastAgrees makes the group key, which checks the consents of all.
