@@ -14,6 +14,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/undersign/undersign/groupsig"
@@ -37,6 +38,7 @@ func Run(t *testing.T, scheme groupsig.Scheme, f groupsig.Features, opts Options
 	g := newGroup(t, scheme, f, "conformance")
 	g.thorough = opts.Thorough
 	g.joinAll("ada", "bob", "carol")
+	defer func() { t.Logf("%d changed signatures, messages, proofs and keys tried", g.tried.Load()) }()
 	for _, part := range []struct {
 		name string
 		run  func(*group)
@@ -81,6 +83,7 @@ type group struct {
 	members   map[string]groupsig.MemberKey
 	epoch     uint64
 	thorough  bool
+	tried     *atomic.Int64 // what was changed, and refused
 }
 
 func longTerm(name string) ed25519.PrivateKey {
@@ -149,7 +152,7 @@ func into[T interface{ UnmarshalBinary([]byte) error }](empty func() T) func([]b
 // newGroup sets a group up. Drafts and keys pass through their encodings.
 func newGroup(t *testing.T, scheme groupsig.Scheme, f groupsig.Features, label string) *group {
 	t.Helper()
-	g := &group{t: t, scheme: scheme, members: map[string]groupsig.MemberKey{}}
+	g := &group{t: t, scheme: scheme, members: map[string]groupsig.MemberKey{}, tried: new(atomic.Int64)}
 	draft := must(scheme.NewDraft(label, f))(g)
 	g.f = draft.Features()
 	g.issuer = again(g, scheme.GenerateIssuerKey(), scheme.ParseIssuerKey)
@@ -272,6 +275,7 @@ func (g *group) verify(s groupsig.Signed) error {
 // refuses demands the verdict that a signature is wrong.
 func (g *group) refuses(what string, msg, sig []byte, opts groupsig.VerifyOptions) {
 	g.t.Helper()
+	g.tried.Add(1)
 	if err := g.gk.Verify(msg, sig, opts); !errors.Is(err, groupsig.ErrSignature) {
 		g.t.Errorf("%s: %v, want %v", what, err, groupsig.ErrSignature)
 	}
@@ -289,6 +293,7 @@ func (g *group) flips(data []byte, step int, f func(i int, b []byte)) {
 	for i := 0; i < len(data); i += step {
 		b := bytes.Clone(data)
 		b[i] ^= 1 << (i % 8)
+		g.tried.Add(1)
 		f(i, b)
 	}
 }
