@@ -127,7 +127,7 @@ func TestNormalizeG1(t *testing.T) {
 // TestG1Multi holds sums of many lengths against single products, with identities,
 // zeros, ones, equal and opposite points and tables among the terms.
 func TestG1Multi(t *testing.T) {
-	for _, n := range []int{0, 1, 2, 3, 5, 31, 32, 33, 100, 300} {
+	for _, n := range []int{0, 1, 2, 3, 5, 31, 32, 33, 64, 65, 100, 300} {
 		if testing.Short() && n > 40 {
 			continue
 		}
