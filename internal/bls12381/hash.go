@@ -92,8 +92,7 @@ func (p *G2) HashVarTime(msg, dst []byte) *G2 {
 	u := hashToField(msg, dst, 4)
 	var sum, q bls.G2Jac
 	for i := range 2 {
-		a := bls.MapToCurve2(&fe2{A0: u[2*i], A1: u[2*i+1]})
-		hash_to_curve.G2Isogeny(&a.X, &a.Y)
+		a := mapToG2VarTime(&fe2{A0: u[2*i], A1: u[2*i+1]})
 		q.FromAffine(&a)
 		if i == 0 {
 			sum = q

@@ -37,8 +37,7 @@ func (p *G2) HashSumVarTime(msgs [][]byte, dst []byte) *G2 {
 	for _, msg := range msgs {
 		u := hashToField(msg, dst, 4)
 		for i := range 2 {
-			a := bls.MapToCurve2(&fe2{A0: u[2*i], A1: u[2*i+1]})
-			hash_to_curve.G2Isogeny(&a.X, &a.Y)
+			a := mapToG2VarTime(&fe2{A0: u[2*i], A1: u[2*i+1]})
 			q.FromAffine(&a)
 			sum.AddAssign(&q)
 		}
