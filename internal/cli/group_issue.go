@@ -154,9 +154,13 @@ func issuedRecord(register *groupsig.Register, known int, application []byte) (*
 	var found []*groupsig.Record
 	i := 0
 	for r, live := range register.All() {
-		if i++; live && (i > known || register.Len() == known && bytes.Contains(application, r.Point)) {
-			found = append(found, r)
+		if i++; i <= known && (register.Len() > known || !bytes.Contains(application, r.Point)) {
+			continue
 		}
+		if !live {
+			return nil, fmt.Errorf("%s was admitted by it, and is revoked", r.Member)
+		}
+		found = append(found, r)
 	}
 	if len(found) != 1 {
 		return nil, fmt.Errorf("%d members fit the application", len(found))

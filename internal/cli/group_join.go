@@ -175,7 +175,11 @@ func (e *env) groupFinish(c *cobra.Command, f groupJoinFlags, file string) error
 		}
 		m, err := p.key.Finish(cred[0], epoch)
 		if err != nil {
-			return withCode(groupFileError(file, err), ExitInvalid)
+			err = withCode(groupFileError(file, err), ExitInvalid)
+			if p.gk.Features().Has(groupsig.Epoch) {
+				err = withHint(err, "take the credential for epoch %d: the issuer publishes everybody's with each epoch", epoch)
+			}
+			return err
 		}
 		defer m.Wipe()
 		data, err := sealGroup(new(keyfile.GroupMember), to, p.gk, epoch, p.gk, m)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -139,7 +140,7 @@ func (e *env) groupVerify(c *cobra.Command, f groupVerifyFlags, files []string) 
 		use, wanted := want[string(s.Options.Scope)]
 		switch {
 		case exitCode(err) == ExitInvalid:
-			v.refuse("invalid", err.Error())
+			v.refuse("invalid", reason(err))
 		case err != nil:
 			return err
 		case !wanted:
@@ -238,6 +239,9 @@ func addPseudonyms(gk groupsig.GroupKey, set []groupsig.Signed, verdicts []group
 	return nil
 }
 
+// reason returns the text of an error without the names of packages.
+func reason(err error) string { return strings.ReplaceAll(err.Error(), "groupsig: ", "") }
+
 // verifyGroupBatch verifies some signatures, and writes down what is wrong with them.
 func verifyGroupBatch(ctx context.Context, gk groupsig.GroupKey, opts groupsig.VerifyOptions, set []groupsig.Signed, verdicts []groupVerdict, index []int) error {
 	errs := make([]error, len(index))
@@ -272,9 +276,9 @@ func verifyGroupBatch(ctx context.Context, gk groupsig.GroupKey, opts groupsig.V
 		case errors.As(err, new(*groupsig.StaleError)):
 			return staleError(err)
 		case errors.Is(err, groupsig.ErrRevoked):
-			v.refuse("revoked", err.Error())
+			v.refuse("revoked", reason(err))
 		default:
-			v.refuse("invalid", err.Error())
+			v.refuse("invalid", reason(err))
 		}
 	}
 	return nil
