@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -215,9 +214,12 @@ func printBenchChiaFile(w io.Writer, res *chia.FileResult) {
 	}
 	fmt.Fprintf(w, "\n%d blocks of %s with %d pairs: %d valid, %d not, %d without a signature.\n", len(res.Blocks),
 		printable(cmp.Or(res.Network, "an unnamed network")), res.Pairs, res.Valid, res.Invalid, res.Unsigned)
-	fmt.Fprintf(w, "In all %s ms for the valid ones; re-keyed %s classic, %s distilled", ms(res.Real), ms(res.Classic), ms(res.Distilled))
+	if res.Valid > 0 {
+		fmt.Fprintf(w, "The valid ones take %s ms in all. ", ms(res.Real))
+	}
+	fmt.Fprintf(w, "Re-keyed, all take %s ms classic, %s distilled", ms(res.Classic), ms(res.Distilled))
 	if res.Ratio > 0 {
-		fmt.Fprintf(w, " (%s times)", strings.TrimSuffix(fmt.Sprintf("%.1f", math.Round(10*res.Ratio)/10), ".0"))
+		fmt.Fprintf(w, " (%.1f times)", res.Ratio)
 	}
 	fmt.Fprintf(w, `.
 
