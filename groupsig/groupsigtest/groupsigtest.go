@@ -276,6 +276,11 @@ func (g *group) verify(s groupsig.Signed) error {
 func (g *group) refuses(what string, msg, sig []byte, opts groupsig.VerifyOptions) {
 	g.t.Helper()
 	g.tried.Add(1)
+	g.invalid(what, msg, sig, opts)
+}
+
+func (g *group) invalid(what string, msg, sig []byte, opts groupsig.VerifyOptions) {
+	g.t.Helper()
 	if err := g.gk.Verify(msg, sig, opts); !errors.Is(err, groupsig.ErrSignature) {
 		g.t.Errorf("%s: %v, want %v", what, err, groupsig.ErrSignature)
 	}
