@@ -20,8 +20,8 @@ type AggregatorConfig struct {
 	Journal Journal
 	Mode    Mode
 
-	// Views returns the directory at a version, for proposals in the journal. One whose
-	// version it doesn't have is abandoned.
+	// Views returns the directory at a version that the journal names. A proposal
+	// whose version it doesn't have is abandoned.
 	Views func(version uint64) (View, error)
 
 	// FromBackup is to be set if the journal may be older than what the aggregator
@@ -110,6 +110,7 @@ type Aggregator struct {
 	ledger ledger
 
 	view       View
+	lastView   View // of those in the journal
 	head       uint64
 	hasHead    bool
 	draining   bool

@@ -49,7 +49,7 @@ func (a *Aggregator) HandleSubmission(now int64, s *Submission) (out []Aggregato
 	if len(s.Signature) > 0 {
 		e.sig = bytes.Clone(s.Signature)
 	}
-	if known := c.find(s.Nonce); known != nil && known.same(e) && (known.sig != nil || e.sig == nil) {
+	if known := c.find(s.Nonce); known != nil && known.same(e) && (known.sig != nil || e.sig == nil) && a.holds(known) {
 		return a.repeat(known, nil), nil
 	}
 	if len(a.incoming.list) == 0 {
@@ -178,10 +178,11 @@ func (a *Aggregator) admit(now int64, out []AggregatorAction) ([]AggregatorActio
 				out = append(out, ReportConflict{a.wireForm(known), a.wireForm(e)})
 			}
 			out = a.refuse(e.id, e.nonce, RuleConflict, 0, out)
-		case known.sig == nil && e.sig != nil:
+		case e.sig != nil && known.round == nil && (known.sig == nil || !a.holds(known)):
+			// The signature that was asked for, or one by new keys.
 			signed = append(signed, known)
-			a.pool.bytes += len(e.sig)
-			known.sig = e.sig
+			a.pool.bytes += len(e.sig) - len(known.sig)
+			known.sig, known.view = e.sig, e.view
 			writes = append(writes, a.poolRecord(known))
 		default:
 			out = a.repeat(known, out)
@@ -250,7 +251,45 @@ func (a *Aggregator) verifySubmissions(list []*poolEntry) []bool {
 	for _, at := range bad {
 		good[items[at]] = false
 	}
+	for i, e := range list {
+		if good[i] {
+			e.view = a.view
+		}
+	}
 	return good
+}
+
+// holds reports whether a message could be in a batch of the present version of the
+// directory, as a straggler's: whether its client is active, and its signature by the keys
+// of today. They may have changed since it was admitted. If that weren't noticed before the
+// batch is proposed, one client could void it for all.
+func (a *Aggregator) holds(e *poolEntry) bool {
+	if e.round != nil || e.view != nil && e.view.Version() == a.view.Version() {
+		return true
+	}
+	key := a.view.BLSKey(e.id)
+	if key == nil {
+		return false
+	}
+	// Whoever changes one key changes both.
+	same := e.view != nil && key.Equal(e.view.BLSKey(e.id))
+	if !same && e.sig != nil && !a.verifies(e, key) {
+		return false
+	}
+	e.view = a.view
+	return true
+}
+
+// verifies reports whether the signature of a message that was admitted is by the present
+// keys of its client.
+func (a *Aggregator) verifies(e *poolEntry, key *bls.ProvenKey) bool {
+	sub := a.sub(e)
+	if len(e.sig) == signatureSize {
+		return a.view.EdKey(e.id).Verify(sub.Bytes(), e.sig) == nil
+	}
+	sig, err := bls.ParseUncompressedSignature(e.sig)
+	d := sub.Digest()
+	return err == nil && bls.Augmented.Verify(key.PublicKey(), d[:], sig) == nil
 }
 
 func (a *Aggregator) sub(e *poolEntry) *Sub {

@@ -31,7 +31,9 @@ func (a *Aggregator) close(now int64, r *round, out []AggregatorAction) ([]Aggre
 		return a.abandon(now, r, out)
 	}
 	if !a.seal(r) {
-		// The reducers' keys cancel out, so that all of them are in collusion.
+		// The reducers' keys cancel out, so that all of them are in collusion: a key
+		// that isn't known to them can't be cancelled.
+		a.stats.Unsealed++
 		for at, status := range r.status {
 			if status == memberGood {
 				a.clients[r.ids[at]].quarantine(now, &a.limits)

@@ -67,6 +67,7 @@ func (a *Aggregator) poolRecord(p *poolEntry) Record {
 	e.Grow(64 + len(p.payload) + len(w.Signature))
 	header(&e, recordPool)
 	e.U64(p.notAfter)
+	e.U64(p.view.Version())
 	e.Bytes(w.Signature)
 	e.Bytes(p.payload)
 	return Record{a.poolKey(p.id, p.nonce), e.Data()}
@@ -118,6 +119,19 @@ func (a *Aggregator) receiptsRecord(d *delivered) Record {
 		e.Fixed(b[:])
 	}
 	return Record{a.receiptsKey(d.seq), e.Data()}
+}
+
+// viewAt returns the directory at a version, or nil if it doesn't have it.
+func (a *Aggregator) viewAt(version uint64) View {
+	if a.lastView != nil && a.lastView.Version() == version {
+		return a.lastView
+	}
+	v, err := a.cfg.Views(version)
+	if err != nil {
+		return nil
+	}
+	a.lastView = v
+	return v
 }
 
 // load reads the journal.
@@ -179,6 +193,7 @@ func (a *Aggregator) loadRecord(r Record) error {
 func (a *Aggregator) loadPool(d *wire.Decoder, id, nonce uint64) error {
 	d.Header(recordVersion, recordPool)
 	e := &poolEntry{id: id, nonce: nonce, notAfter: d.U64("last height")}
+	e.view = a.viewAt(d.U64("version of the directory"))
 	if sig := d.Bytes("signature", bls.SignatureSize); len(sig) > 0 {
 		e.sig = sig
 	}
@@ -253,7 +268,7 @@ func (a *Aggregator) loadBatch(d *wire.Decoder, seq uint64) error {
 		r.members = append(r.members, e)
 	}
 	a.rounds = append(a.rounds, r)
-	r.view, _ = a.cfg.Views(dirver)
+	r.view = a.viewAt(dirver)
 	a.build(r)
 	if r.state != roundCollecting {
 		return nil

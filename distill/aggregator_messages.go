@@ -91,6 +91,7 @@ type AggregatorStats struct {
 	Delivered  uint64 // batches
 	Abandoned  uint64 // batches
 	Lost       uint64 // those of Abandoned that were handed off, or might have been
+	Unsealed   uint64 // those of Abandoned that an aggregate couldn't be made for
 	Reductions uint64 // valid ones
 	Bad        uint64 // invalid ones
 	Late       uint64 // reductions for batches that were closed

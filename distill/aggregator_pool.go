@@ -11,6 +11,7 @@ type poolEntry struct {
 	hash                [32]byte
 	payload             []byte
 	sig                 []byte // of its Sub; in ModeFolded uncompressed
+	view                View   // by whose keys sig was verified, or nil
 	round               *round // the batch it is in, or nil
 	asked               bool   // for a signature
 }

@@ -200,16 +200,27 @@ func (a *Aggregator) gatherSlow(now int64, g *gathering, out []AggregatorAction)
 }
 
 // freshest returns the next message of a client, after dropping those that expire before
-// the batch does: nobody's is executed too late, and nobody shortens the batch for all.
+// the batch does, and those signed by keys that aren't the client's any more: nobody's is
+// executed too late, and nobody shortens the batch for all, or makes it invalid.
 func (a *Aggregator) freshest(g *gathering, c *clientState, out []AggregatorAction) (*poolEntry, []AggregatorAction) {
 	for {
 		e := a.pick(c)
-		if e == nil || e.notAfter >= g.r.validUntil {
-			return e, out
+		if e == nil {
+			return nil, out
+		}
+		rule := RuleTooLate
+		if e.notAfter >= g.r.validUntil {
+			if a.holds(e) {
+				return e, out
+			}
+			rule = RuleSubmissionSignature
+			if a.view.FirstInactive([]uint64{e.id}) >= 0 {
+				rule = RuleInactive
+			}
 		}
 		a.drop(e)
 		a.stats.Dropped++
-		out = append(out, SendRefusal{Refusal{e.id, e.nonce, RuleTooLate, 0}})
+		out = append(out, SendRefusal{Refusal{e.id, e.nonce, rule, 0}})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/zip215"
 )
 
 // admit submits messages of clients and returns the actions when all are dealt with.
@@ -1169,5 +1170,91 @@ func TestAggregatorQuarantineAmongOthers(t *testing.T) {
 	}
 	if len(log.entries) != 2 {
 		t.Fatalf("%d batches", len(log.entries))
+	}
+}
+
+// renewed returns the directory with other keys for some clients, and without others.
+func (w *partyNet) renewed(t testing.TB, renew, revoke []uint64) *partyView {
+	t.Helper()
+	v := &partyView{version: w.view.version + 1, bls: make(map[uint64]*bls.ProvenKey), ed: make(map[uint64]*zip215.Key)}
+	for id := range w.view.bls {
+		v.bls[id], v.ed[id] = w.view.bls[id], w.view.ed[id]
+	}
+	w.view = v
+	for _, id := range renew {
+		w.setKeys(id, bls.GenerateKey(), edKey("renewed", int(id)))
+	}
+	for _, id := range revoke {
+		delete(v.bls, id)
+		delete(v.ed, id)
+	}
+	return v
+}
+
+// TestAggregatorKeyChanges has clients change their keys, or be revoked, after their
+// messages were admitted, and then do nothing more. The batch is made without them.
+func TestAggregatorKeyChanges(t *testing.T) {
+	for _, mode := range []Mode{ModeEd25519, ModeFolded, ModeLean} {
+		for _, reopen := range []bool{false, true} {
+			w := newPartyNet(t, 6, 0, nil)
+			old := w.view
+			j := new(MemoryJournal)
+			known := func(c *AggregatorConfig) {
+				c.Mode = mode
+				c.Views = func(version uint64) (View, error) {
+					if version == old.version {
+						return old, nil
+					}
+					return w.view, nil
+				}
+			}
+			a := w.open(firstAgg, j, known)
+			admit(t, a, 0, w.messages(mode, 6)...)
+			view := w.renewed(t, []uint64{1, 4}, []uint64{2})
+			if reopen {
+				a = w.open(firstAgg, j, known)
+			}
+			a.SetView(view)
+			// One of them sends its message again, signed by the new key.
+			out := admit(t, a, 100, w.submission(mode, 4, 1, 1004, "payload 4"))
+			if len(actions[SendAck](out)) != 1 {
+				t.Fatalf("%v: the new signature isn't taken: %+v", mode, out)
+			}
+			more, err := a.Tick(700)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, more...)
+			p := proposals(out)
+			want := []uint64{0, 3, 4, 5}
+			if mode == ModeLean { // nothing is signed by the old key
+				want = []uint64{0, 1, 3, 4, 5}
+			}
+			if len(p) != len(want) {
+				t.Fatalf("%v: %d proposals", mode, len(p))
+			}
+			for _, r := range actions[SendRefusal](out) {
+				if wrong := map[uint64]Rule{1: RuleSubmissionSignature, 2: RuleInactive}[r.Refusal.ID]; r.Refusal.Rule != wrong {
+					t.Fatalf("%v: %+v", mode, r)
+				}
+			}
+			for _, id := range want {
+				if p[id] == nil {
+					t.Fatalf("%v: no proposal for %d", mode, id)
+				}
+				if id == 0 || id == 5 {
+					if _, err := a.HandleReduction(800, w.reduce(id, p[id])); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			pub, b, _ := finish(t, a, nil, 1800)
+			if len(b.Stragglers) != len(want)-2 || a.Stats().Abandoned != 0 {
+				t.Fatalf("%v: stragglers %v", mode, b.Stragglers)
+			}
+			if _, err := newModelLog(w).append(pub.Encoded); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

@@ -195,13 +195,22 @@ func (c *Client) InFlight() int {
 // validators to say which nonces are used.
 func (c *Client) Recovering() bool { return c.recovering }
 
-// SetKeys changes the keys, after the directory has.
-func (c *Client) SetKeys(keys ClientKeys) error {
+// SetKeys changes the keys, after the directory has. What is in flight is sent again,
+// signed by the new ones.
+func (c *Client) SetKeys(now int64, keys ClientKeys) (out []ClientAction, err error) {
 	if err := keys.check(); err != nil {
-		return err
+		return nil, err
 	}
 	c.cfg.Keys = keys
-	return nil
+	for _, f := range c.flights {
+		if f.state == flightSent || f.state == flightAcked {
+			f.state = flightSent
+			if out, err = c.send(now, f, out); err != nil {
+				return out, err
+			}
+		}
+	}
+	return out, nil
 }
 
 // Submit has a payload executed, at the latest so many heights from now on: at least twice

@@ -468,20 +468,26 @@ func TestClientOnNewKeys(t *testing.T) {
 	w := newPartyNet(t, 1, 0, nil)
 	c, last := w.sent(t, 0, "pay")
 	keys := ClientKeys{Since: 6, BLS: bls.GenerateKey(), Ed: edKey("new", 1)}
-	if err := c.SetKeys(keys); err != nil {
-		t.Fatal(err)
+	signed := func(out []ClientAction) {
+		t.Helper()
+		s := one[SendSubmission](t, out).Submission
+		if !ed25519.Verify(keys.Ed.Public().(ed25519.PublicKey), s.Sub(w.network.ID()).Bytes(), s.Signature) || s.Nonce != 1 {
+			t.Fatal("not the same message signed with the new key")
+		}
 	}
-	_, err := c.HandleProposal(1001, firstAgg, w.propose(firstAgg, 4, 164, 5, someLeaves(0, 1, last, "pay"), 0))
-	hasRule(t, err, RuleClientKeys)
-	out, err := c.HandleReceipt(1001, w.receipt(Result{Code: ResultKey, Nonce: 1, PayloadHash: PayloadHash([]byte("pay"))}, 0))
+	out, err := c.SetKeys(1000, keys)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := one[SendSubmission](t, out).Submission
-	if !ed25519.Verify(keys.Ed.Public().(ed25519.PublicKey), s.Sub(w.network.ID()).Bytes(), s.Signature) || s.Nonce != 1 {
-		t.Fatal("not the same message signed with the new key")
+	signed(out)
+	_, err = c.HandleProposal(1001, firstAgg, w.propose(firstAgg, 4, 164, 5, someLeaves(0, 1, last, "pay"), 0))
+	hasRule(t, err, RuleClientKeys)
+	out, err = c.HandleReceipt(1001, w.receipt(Result{Code: ResultKey, Nonce: 1, PayloadHash: PayloadHash([]byte("pay"))}, 0))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := c.SetKeys(ClientKeys{}); err == nil {
+	signed(out)
+	if _, err := c.SetKeys(1002, ClientKeys{}); err == nil {
 		t.Fatal("no keys accepted")
 	}
 }
