@@ -161,7 +161,7 @@ func (c *Change) fields(l *layout) {
 		n := uint16(len(c.Bitmap))
 		l.u16(&n)
 		if l.reading {
-			if l.bad || int(n) > len(l.b) {
+			if l.bad || n > maxValidators/8 || int(n) > len(l.b) {
 				l.bad = true
 				return
 			}

@@ -350,8 +350,14 @@ func TestEntryEncoding(t *testing.T) {
 		copy(c[at:], v)
 		return c
 	}
+	removal := Change{Kind: ChangeRemove, Bitmap: make([]byte, maxValidators/8)}
+	if _, err := ParseDirectoryEntry(w.entry(removal)); err != nil {
+		t.Errorf("as many validators as there may be: %v", err)
+	}
+	removal.Bitmap = append(removal.Bitmap, 0)
 	for name, x := range map[string][]byte{
-		"trailing byte": append(bytes.Clone(b), 0), "tag": edit(3, '!'), "no changes": edit(48, 0, 0)[:50],
+		"too many validators": w.entry(removal),
+		"trailing byte":       append(bytes.Clone(b), 0), "tag": edit(3, '!'), "no changes": edit(48, 0, 0)[:50],
 		"too many": edit(48, 4, 1), "kind 0": edit(50, 0), "kind 5": edit(50, 5), "empty": nil,
 	} {
 		if _, err := ParseDirectoryEntry(x); RuleOf(err) != RuleDirectoryEntry {
