@@ -85,7 +85,7 @@ func (k *OpenerKey) decrypt(r *Request) *bls12381.G2 {
 	for i := range t {
 		t[i].Sub(&r.f2[i], t[i].ScalarMult(&k.z[i], &r.s[i]))
 	}
-	bls12381.NormalizeG2(&t[0], &t[1])
+	tokens.Normalize(&t[0], &t[1])
 	if !t[0].Equal(&t[1]) {
 		return nil
 	}

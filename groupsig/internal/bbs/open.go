@@ -10,6 +10,7 @@ import (
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -224,7 +225,7 @@ func (z *OpenerKey) Token(k *GroupKey, r *join.Record) ([]byte, error) {
 func (z *OpenerKey) decryptToken(k *GroupKey, m *application) (*bls12381.G2, error) {
 	tok := new(bls12381.G2).ScalarMult(&z.token[0], &m.ss)
 	tok.Sub(&m.ff, tok)
-	bls12381.NormalizeG2(tok)
+	tokens.Normalize(tok)
 	var rho bls12381.Scalar
 	rho.Random()
 	var h, neg bls12381.G1

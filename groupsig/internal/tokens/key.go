@@ -92,15 +92,21 @@ func share(token *bls12381.G2) *shared {
 	return s
 }
 
-// token returns the token. It is normalised along with a random point, by which the
-// inversion, which isn't constant time, is blinded: the product of both is inverted.
+// token returns the token.
 func (s *shared) token() *bls12381.G2 {
 	t := s.sum()
+	Normalize(t)
+	return t
+}
+
+// Normalize normalises secret points along with a random one, by which the inversion,
+// which isn't constant time, is blinded: the product of all is inverted.
+func Normalize(points ...*bls12381.G2) {
 	var blind bls12381.G2
 	var k bls12381.Scalar
 	blind.ScalarBaseMult(k.Random())
-	bls12381.NormalizeG2(t, &blind)
-	return t
+	k.Wipe()
+	bls12381.NormalizeG2(append(points, &blind)...)
 }
 
 func (s *shared) sum() *bls12381.G2 {
