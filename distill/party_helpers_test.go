@@ -28,6 +28,7 @@ type partyNet struct {
 	aggregator map[uint64]ed25519.PrivateKey
 	keys       []ClientKeys // of clients, whose ids are their positions
 	view       *partyView
+	views      map[uint64]*partyView
 	heads      map[uint64]*SignedHead
 }
 
@@ -70,6 +71,7 @@ func newPartyNet(t testing.TB, clients, f int, change func(*Params)) *partyNet {
 		t: t, aggregator: make(map[uint64]ed25519.PrivateKey), heads: make(map[uint64]*SignedHead),
 		view: &partyView{version: 5, bls: make(map[uint64]*bls.ProvenKey), ed: make(map[uint64]*zip215.Key)},
 	}
+	w.views = map[uint64]*partyView{w.view.version: w.view}
 	w.genesis = &Genesis{Name: "party", F: uint64(f), Params: DefaultParams()}
 	if change != nil {
 		change(&w.genesis.Params)
@@ -131,7 +133,7 @@ func (w *partyNet) quorum() []int { return upTo(w.network.committee.Quorum()) }
 func (w *partyNet) head(height uint64) *SignedHead {
 	w.t.Helper()
 	if w.heads[height] == nil {
-		h := Hgt{Net: w.network.ID(), Height: height, Dirver: w.view.version}
+		h := Hgt{Net: w.network.ID(), Height: height}
 		w.heads[height] = &SignedHead{h, w.certify(h, w.quorum()...)}
 	}
 	return w.heads[height]
@@ -170,10 +172,10 @@ func (w *partyNet) open(id uint64, j Journal, change func(*AggregatorConfig)) *A
 	cfg := AggregatorConfig{
 		Network: w.network, ID: id, Key: w.aggregator[id], Journal: j,
 		Views: func(version uint64) (View, error) {
-			if version != w.view.version {
+			if w.views[version] == nil {
 				return nil, errors.New("no such version")
 			}
-			return w.view, nil
+			return w.views[version], nil
 		},
 	}
 	if change != nil {
@@ -229,7 +231,6 @@ type modelLog struct {
 	taken   map[[2]uint64][32]byte     // digest by aggregator and number
 	done    map[uint64]map[uint64]execution
 	last    map[uint64]uint64
-	changed map[uint64]bool            // ids whose keys have changed since
 	reject  func(id uint64) ResultCode // the application, or nil
 }
 
@@ -242,14 +243,18 @@ type execution struct {
 func newModelLog(w *partyNet) *modelLog {
 	return &modelLog{
 		w: w, height: 100, entries: make(map[[32]byte]*BatchReceipt), taken: make(map[[2]uint64][32]byte),
-		done: make(map[uint64]map[uint64]execution), last: make(map[uint64]uint64), changed: make(map[uint64]bool),
+		done: make(map[uint64]map[uint64]execution), last: make(map[uint64]uint64),
 	}
 }
 
 // append puts a batch at the end of the log, and returns its receipt. A batch that comes
 // again has the same; one that isn't valid, or comes too late, is an error.
 func (l *modelLog) append(encoded []byte) (*BatchReceipt, error) {
-	v, err := l.w.network.verifier.Verify(encoded, l.w.view)
+	h, err := DecodeHeader(encoded)
+	if err != nil {
+		return nil, err
+	}
+	v, err := l.w.network.verifier.Verify(encoded, l.w.views[h.Dirver])
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +296,7 @@ func (l *modelLog) execute(v *Verified, i int) Result {
 		r.Code = ResultTaken
 	case l.last[leaf.ID] >= NonceWindow && leaf.Nonce <= l.last[leaf.ID]-NonceWindow:
 		r.Code = ResultSkipped
-	case l.changed[leaf.ID]:
+	case l.w.views[v.Dirver].bls[leaf.ID] != l.w.view.bls[leaf.ID]:
 		r.Code = ResultKey
 	case l.w.genesis.Params.Strict && leaf.Nonce > l.last[leaf.ID]+1:
 		r.Code = ResultGap
@@ -455,4 +460,22 @@ func pointOutside(t testing.TB) *bls12381.G2 {
 			}
 		}
 	}
+}
+
+// renewed returns the next version of the directory, with other keys for some clients, and without others.
+func (w *partyNet) renewed(renew, revoke []uint64) *partyView {
+	w.t.Helper()
+	v := &partyView{version: w.view.version + 1, bls: make(map[uint64]*bls.ProvenKey), ed: make(map[uint64]*zip215.Key)}
+	for id := range w.view.bls {
+		v.bls[id], v.ed[id] = w.view.bls[id], w.view.ed[id]
+	}
+	w.view, w.views[v.version] = v, v
+	for _, id := range renew {
+		w.setKeys(id, bls.GenerateKey(), edKey("renewed", int(id)))
+	}
+	for _, id := range revoke {
+		delete(v.bls, id)
+		delete(v.ed, id)
+	}
+	return v
 }

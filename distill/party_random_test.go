@@ -30,6 +30,8 @@ type chaos struct {
 
 	proposed  map[[2]uint64]Prop     // by aggregator and number
 	published map[[2]uint64][32]byte // digests
+	villain   uint64                 // a client without a Client
+	villainy  []*Reduction           // what it has sent
 	mode      Mode
 	crashes   int
 	restores  int
@@ -69,7 +71,8 @@ func newChaos(t *testing.T, w *partyNet, mode Mode, seed int) *chaos {
 		s.aggs = append(s.aggs, x)
 		s.openAggregator(x, false)
 	}
-	for id := range w.keys {
+	s.villain = uint64(len(w.keys) - 1)
+	for id := range w.keys[:s.villain] {
 		x := &chaosClient{
 			id: uint64(id), journal: &faultyJournal{MemoryJournal: new(MemoryJournal)},
 			pending: make(map[uint64]string), handled: make(map[uint64]bool), signed: make(map[uint64][32]byte),
@@ -121,7 +124,7 @@ func (s *chaos) openAggregator(x *chaosAggregator, fromBackup bool) {
 	s.t.Helper()
 	a, err := OpenAggregator(AggregatorConfig{
 		Network: s.w.network, ID: x.id, Key: s.w.aggregator[x.id], Journal: x.journal, Mode: s.mode,
-		Views:      func(uint64) (View, error) { return s.w.view, nil },
+		Views:      func(version uint64) (View, error) { return s.w.views[version], nil },
 		FromBackup: fromBackup,
 		Limits:     AggregatorLimits{Burst: 3, Quarantine: 2000, MaxQuarantine: 4000},
 	})
@@ -198,6 +201,10 @@ func (s *chaos) aggregatorDo(x *chaosAggregator, do func() ([]AggregatorAction, 
 					s.t.Fatalf("aggregator %d made two proposals %d", x.id, p.Prop.Seq)
 				}
 				s.proposed[number] = p.Prop
+				if id == s.villain {
+					s.reduceBadly(x, &p)
+					continue
+				}
 				if s.clients[id].asleep {
 					continue
 				}
@@ -213,10 +220,19 @@ func (s *chaos) aggregatorDo(x *chaosAggregator, do func() ([]AggregatorAction, 
 		case SendReceipts:
 			for i := range action.Len() {
 				r := action.At(i)
+				if r.Result.ID == s.villain {
+					continue
+				}
 				s.toClient(r.Result.ID, func(c *Client) ([]ClientAction, error) { return c.HandleReceipt(s.now, &r) })
 			}
-		case ReportConflict, ReportReduction:
-			s.t.Fatalf("an honest client is reported: %+v", action)
+		case ReportConflict:
+			if action.First.ID != s.villain || action.Second.ID != s.villain {
+				s.t.Fatalf("an honest client is reported: %+v", action)
+			}
+		case ReportReduction:
+			if action.ID != s.villain {
+				s.t.Fatalf("an honest client is reported: %+v", action)
+			}
 		}
 	}
 }
@@ -239,8 +255,67 @@ func (s *chaos) order(x *chaosAggregator, p Publish) {
 	})
 }
 
+// reduceBadly answers a proposal for the villain: with nothing, something wrong, or as it
+// should.
+func (s *chaos) reduceBadly(x *chaosAggregator, p *Proposal) {
+	r := s.w.reduce(s.villain, p)
+	switch s.rng.IntN(6) {
+	case 0:
+		return
+	case 1:
+		r = s.w.reduceBy(s.w.keys[0].BLS, s.villain, p) // another's key
+	case 2:
+		r.Signature[100] ^= 1
+	case 3:
+		r.ID += uint64(s.rng.IntN(3)) // the caller lets nobody speak for others
+	case 4:
+		if len(s.villainy) > 0 { // an old one
+			old := *s.villainy[s.rng.IntN(len(s.villainy))]
+			old.Seq, old.Digest = r.Seq, r.Digest
+			r = &old
+		}
+	}
+	s.villainy = append(s.villainy, r)
+	s.later(func() {
+		s.aggregatorDo(x, func() ([]AggregatorAction, error) { return x.a.HandleReduction(s.now, r) })
+	})
+}
+
+// submitBadly submits something as the villain, often under a nonce that was used.
+func (s *chaos) submitBadly() {
+	x := s.aggs[s.rng.IntN(len(s.aggs))]
+	mode := s.mode
+	if s.rng.IntN(8) == 0 {
+		mode = Mode(s.rng.IntN(3))
+	}
+	nonce, notAfter := uint64(1+s.rng.IntN(90)), s.log.height+uint64(s.rng.IntN(70))
+	sub := s.w.submission(mode, s.villain, nonce, notAfter, fmt.Sprint(s.rng.IntN(3)))
+	if len(sub.Signature) > 0 && s.rng.IntN(8) == 0 {
+		sub.Signature[s.rng.IntN(len(sub.Signature))] ^= 1
+	}
+	s.later(func() {
+		s.aggregatorDo(x, func() ([]AggregatorAction, error) { return x.a.HandleSubmission(s.now, sub) })
+	})
+}
+
+// rotate gives new keys to a client. Aggregators hear of it some time later.
+func (s *chaos) rotate(x *chaosClient) {
+	view := s.w.renewed([]uint64{x.id}, nil)
+	for _, a := range s.aggs {
+		s.events = append(s.events, chaosEvent{s.now + int64(s.rng.IntN(2000)), func() {
+			if a.a.view.Version() < view.version {
+				a.a.SetView(view)
+			}
+		}})
+	}
+	s.clientDo(x, func() ([]ClientAction, error) { return x.c.SetKeys(s.now, s.w.keys[x.id]) })
+}
+
 func (s *chaos) toClient(id uint64, do func(*Client) ([]ClientAction, error)) {
 	s.t.Helper()
+	if id >= s.villain {
+		return
+	}
 	x := s.clients[id]
 	s.later(func() { s.clientDo(x, func() ([]ClientAction, error) { return do(x.c) }) })
 }
@@ -387,6 +462,9 @@ func (s *chaos) step() {
 		s.events = slices.Delete(s.events, next, next+1)
 		e.run()
 	}
+	if !s.calm && s.rng.IntN(5) == 0 {
+		s.submitBadly()
+	}
 	for _, x := range s.aggs {
 		if at, ok := x.a.Deadline(); ok && at <= s.now {
 			s.aggregatorDo(x, func() ([]AggregatorAction, error) { return x.a.Tick(s.now) })
@@ -432,6 +510,8 @@ func (s *chaos) fault() {
 			// client doesn't know any more is lost for good, and isn't submitted
 			// anew, for it may be executed.
 		}
+	case 19:
+		s.rotate(c)
 	case 14, 15, 16, 17, 18:
 		if x.a.Recovering() {
 			last := uint64(0)
@@ -451,6 +531,7 @@ func (s *chaos) settle() {
 	s.calm = true
 	for _, x := range s.aggs {
 		x.journal.left = 0
+		x.a.SetView(s.w.view)
 	}
 	for _, x := range s.clients {
 		x.journal.left = 0
@@ -517,13 +598,14 @@ func TestPartiesAtRandom(t *testing.T) {
 	if os.Getenv("UNDERSIGN_LONG") != "" {
 		seeds = 900
 	}
-	w := newPartyNet(t, 4, 0, func(p *Params) {
-		p.ValidFor, p.MaxAhead, p.MinStragglers, p.StragglerPercent = 6, 60, 1, 50
-	})
+	heads := make(map[uint64]*SignedHead)
 	crashes, restores, executed := 0, 0, 0
 	for seed := range seeds {
 		ok := t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			w.t = t
+			w := newPartyNet(t, 5, 0, func(p *Params) {
+				p.ValidFor, p.MaxAhead, p.MinStragglers, p.StragglerPercent = 6, 60, 1, 50
+			})
+			w.heads = heads // of the same validators
 			s := newChaos(t, w, Mode(seed%3), seed)
 			for range 250 {
 				s.step()
