@@ -6,6 +6,7 @@ package distill
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -401,4 +402,19 @@ func TestKeyedTooMany(t *testing.T) {
 	r, folded := k.round(0, 1, 2)
 	_, err = r.Finish(folded...)
 	wantRule(t, "made by an aggregator", err, RuleStragglers)
+}
+
+// TestKeyedFormat pins the encoding: keys and signatures are the same each time.
+func TestKeyedFormat(t *testing.T) {
+	for flags, want := range []string{
+		"4e016ce3d9abc79fe9e0ce9f16fea086ba737ef5dbeade581b933e0f3f1d5c4a",
+		"97deba7023ece2a08c063fab6bf58edf98cec9b6605b0169ea2112481c528b7d",
+		"ac92b197631265fcd5bca4a9aec4e78a48bc8c12c8d1661d630688577a8baef9",
+		"c710d904863db9292843d7e2c61f75f7ee7712ea4fab4304c7dd831bf6150669",
+	} {
+		k := newKeyedNet(t, KeyedFlags(flags), 3)
+		if got := fmt.Sprintf("%x", sha256.Sum256(k.encode(k.batch(1)))); got != want {
+			t.Errorf("flags %d: another encoding, of hash %s", flags, got)
+		}
+	}
 }
