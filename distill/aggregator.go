@@ -29,6 +29,10 @@ type AggregatorConfig struct {
 	FromBackup bool
 
 	Limits AggregatorLimits
+
+	// Random fills a slice with random bytes. It is for simulations, which must be
+	// repeatable: nil, for crypto/rand, is what is safe.
+	Random func([]byte)
 }
 
 // Format writes nothing of the secret, whatever the verb.
@@ -158,6 +162,9 @@ func OpenAggregator(cfg AggregatorConfig) (*Aggregator, error) {
 	}
 	if cfg.Mode >= modes || !a.params.Modes.Has(cfg.Mode) {
 		return nil, reject(RuleMode)
+	}
+	if a.cfg.Random == nil {
+		a.cfg.Random = secureRandom
 	}
 	a.limits.fill(a.params)
 	a.waits.wait = a.limits.FirstWait

@@ -371,7 +371,7 @@ func (a *Aggregator) Recover(now int64, largest map[uint32]uint64) error {
 	if n < a.cfg.Network.committee.Quorum() {
 		return reject(RuleQuorum)
 	}
-	next := jump(last)
+	next := jump(last, a.cfg.Random)
 	if next == 0 {
 		return reject(RuleNonces)
 	}

@@ -35,6 +35,10 @@ type ClientConfig struct {
 	// same is sent again, and for a receipt before another aggregator is tried.
 	// Zero stands for 2 and 20 seconds.
 	AckTimeout, ReceiptTimeout int64
+
+	// Random fills a slice with random bytes. It is for simulations, which must be
+	// repeatable: nil, for crypto/rand, is what is safe.
+	Random func([]byte)
 }
 
 // ClientKeys are a client's keys, as they are in the directory from a version on.
@@ -69,9 +73,9 @@ const recoveryJump = 1 << 20
 // is known to be used, or 0 if there is none left. It is somewhere in a wide range: after
 // two restores, with nothing executed in between, the last known number is the same, and
 // what was signed after the first one must not be signed again with another content.
-func jump(last uint64) uint64 {
+func jump(last uint64, random func([]byte)) uint64 {
 	var b [8]byte
-	rand.Read(b[3:])
+	random(b[3:])
 	next := last + recoveryJump + binary.BigEndian.Uint64(b[:])
 	if next < last {
 		return 0
@@ -150,6 +154,9 @@ func OpenClient(cfg ClientConfig) (*Client, error) {
 	if cfg.ReceiptTimeout <= 0 {
 		cfg.ReceiptTimeout = defaultReceiptTimeout
 	}
+	if cfg.Random == nil {
+		cfg.Random = secureRandom
+	}
 	n := len(cfg.Network.aggregators)
 	cfg.First = (cfg.First%n + n) % n
 	c := &Client{cfg: cfg, ledger: ledger{journal: cfg.Journal}, next: 1}
@@ -163,6 +170,8 @@ func OpenClient(cfg ClientConfig) (*Client, error) {
 	}
 	return c, nil
 }
+
+func secureRandom(b []byte) { rand.Read(b) }
 
 func (k *ClientKeys) check() error {
 	if k.BLS == nil || k.BLS.PublicKey() == nil || len(k.Ed) != ed25519.PrivateKeySize {
@@ -189,6 +198,20 @@ func (c *Client) InFlight() int {
 		}
 	}
 	return n
+}
+
+// Unsettled returns the messages that have no outcome yet, without their signatures, in
+// ascending order of nonces. It is how an application that crashed while it called
+// [Client.Submit] finds out whether the client has the payload. The payloads mustn't be
+// changed.
+func (c *Client) Unsettled() []Submission {
+	var list []Submission
+	for _, f := range c.flights {
+		if f.state != flightSettled {
+			list = append(list, Submission{ID: c.cfg.ID, Nonce: f.nonce, NotAfter: f.notAfter, Payload: f.payload})
+		}
+	}
+	return list
 }
 
 // Recovering reports whether the client was restored from a backup and waits for

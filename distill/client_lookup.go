@@ -3,8 +3,6 @@
 
 package distill
 
-import "crypto/rand"
-
 // A question is what a client asks validators, until F+1 of them have said the same. The
 // challenge is fresh, so that no answer is older than the question.
 type question struct {
@@ -33,7 +31,7 @@ func (q *question) reset(now int64) { q.askAt, q.interval = now, 0 }
 func (c *Client) ask(now int64, q **question, nonce, notAfter uint64, out []ClientAction) []ClientAction {
 	if *q == nil {
 		*q = &question{askAt: now}
-		rand.Read((*q).challenge[:])
+		c.cfg.Random((*q).challenge[:])
 	}
 	if now < (*q).askAt {
 		return out
@@ -168,7 +166,7 @@ func (c *Client) recover(q *question) error {
 	for i := range q.answers {
 		last = max(last, q.answers[i].look.LastNonce)
 	}
-	next := jump(last)
+	next := jump(last, c.cfg.Random)
 	if err := c.ledger.commit(c.stateRecord(next, false)); err != nil {
 		return err
 	}

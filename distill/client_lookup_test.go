@@ -367,6 +367,36 @@ func TestClientRecoveryCrashes(t *testing.T) {
 
 // TestClientFromBackupTwice restores a client twice, with nothing executed in between. The
 // validators know of no nonce that was used the first time.
+// TestJumpIsRepeatable: with its randomness given, a client from a backup goes on with the
+// same nonce each time, and asks the same question.
+func TestJumpIsRepeatable(t *testing.T) {
+	w := newPartyNet(t, 1, 0, nil)
+	run := func(b byte) ([32]byte, uint64) {
+		random := func(p []byte) {
+			for i := range p {
+				p[i] = b
+			}
+		}
+		c := w.client(0, new(MemoryJournal), func(cfg *ClientConfig) { cfg.FromBackup, cfg.Random = true, random })
+		out, err := c.Tick(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := one[SendLookup](t, out).Lookup
+		_, err = c.HandleLook(0, w.look(0, Look{Net: w.network.ID(), Challenge: q.Challenge, Height: 100, Nonce: q.Nonce, Code: LookNotExecuted}))
+		if err != nil || c.Recovering() {
+			t.Fatal("not recovered", err)
+		}
+		return q.Challenge, c.next
+	}
+	c1, n1 := run(1)
+	c2, n2 := run(1)
+	c3, n3 := run(2)
+	if c1 != c2 || n1 != n2 || c1 == c3 || n1 == n3 {
+		t.Errorf("%x %x %x, %d %d %d", c1, c2, c3, n1, n2, n3)
+	}
+}
+
 func TestClientFromBackupTwice(t *testing.T) {
 	w := newPartyNet(t, 1, 0, nil)
 	backup := new(MemoryJournal)

@@ -8,6 +8,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -526,6 +527,43 @@ func TestClientModes(t *testing.T) {
 
 // TestClientCrashes stops a client at each of its calls of the journal, before and after
 // the write, and lets it go on: no nonce ever stands for two payloads.
+// TestClientSaysWhatItHas has a client crash while it is given a message: whether the
+// message is in the journal is what the application then needs to know.
+func TestClientSaysWhatItHas(t *testing.T) {
+	w := newPartyNet(t, 1, 0, nil)
+	for _, after := range []bool{false, true} {
+		j := &faultyJournal{new(MemoryJournal), 2, after}
+		c := w.client(0, j, nil)
+		if _, _, err := c.Submit(0, []byte("a"), 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.Submit(0, []byte("b"), 0); !errors.Is(err, errCrash) {
+			t.Fatalf("got %v", err)
+		}
+		c = w.client(0, j, nil)
+		var payloads []string
+		for i, s := range c.Unsettled() {
+			if s.ID != 0 || s.Nonce != uint64(i+1) || s.NotAfter == 0 || s.Signature != nil {
+				t.Errorf("%+v", s)
+			}
+			payloads = append(payloads, string(s.Payload))
+		}
+		want := []string{"a"}
+		if after {
+			want = append(want, "b")
+		}
+		if !slices.Equal(payloads, want) {
+			t.Errorf("durable: %v, the client has %q", after, payloads)
+		}
+		if _, err := c.settle(c.flights[0], Outcome{Kind: OutcomeExpired}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Unsettled(); len(got) != len(want)-1 {
+			t.Errorf("%d unsettled of %d", len(got), len(want))
+		}
+	}
+}
+
 func TestClientCrashes(t *testing.T) {
 	w := newPartyNet(t, 1, 0, nil)
 	for _, after := range []bool{false, true} {

@@ -47,6 +47,7 @@ type App interface {
 // A ValidatorConfig says what a validator is made of.
 type ValidatorConfig struct {
 	Genesis *Genesis
+	Network *Network       // of Genesis, to share with others, or nil
 	Index   int            // which of the genesis' validators it is
 	Key     *bls.SecretKey // its key, or nil if it only follows the log
 	Store   Store
@@ -62,14 +63,16 @@ type ValidatorConfig struct {
 // OpenValidator returns a validator with the state that its store has. Executions stay in
 // the store.
 func OpenValidator(c ValidatorConfig) (*Validator, error) {
-	committee, err := NewCommittee(c.Genesis)
-	if err != nil {
-		return nil, err
+	network := c.Network
+	if network == nil {
+		var err error
+		if network, err = NewNetwork(c.Genesis); err != nil {
+			return nil, err
+		}
+	} else if network.ID() != c.Genesis.ID() {
+		return nil, reject(RuleNetwork)
 	}
-	verifier, err := NewVerifier(c.Genesis)
-	if err != nil {
-		return nil, err
-	}
+	committee, verifier := network.committee, network.verifier
 	if c.Key != nil && !committee.Key(c.Index).PublicKey().Equal(c.Key.PublicKey()) {
 		return nil, reject(RuleValidator)
 	}

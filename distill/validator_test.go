@@ -488,6 +488,16 @@ func TestOpenRefused(t *testing.T) {
 	wantRule(t, "another validator's key", err, RuleValidator)
 	_, err = OpenValidator(ValidatorConfig{Genesis: w.genesis, Index: 4, Key: w.validators[2], Store: store})
 	wantRule(t, "no such validator", err, RuleValidator)
+	other := newTown(t, 1, 0)
+	network, err := NewNetwork(other.genesis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = OpenValidator(ValidatorConfig{Genesis: w.genesis, Network: network, Store: store})
+	wantRule(t, "another network", err, RuleNetwork)
+	if _, err = OpenValidator(ValidatorConfig{Genesis: other.genesis, Network: network, Store: store}); err != nil {
+		t.Errorf("shared network: %v", err)
+	}
 	bad := *w.genesis
 	bad.F = 2
 	_, err = OpenValidator(ValidatorConfig{Genesis: &bad, Store: store})
