@@ -25,6 +25,7 @@ const agreedShift = 8
 
 type draftFile struct {
 	path   string
+	force  bool // to replace what is at path
 	file   *keyfile.GroupDraft
 	scheme groupsig.Scheme
 	draft  groupsig.Draft
@@ -211,7 +212,7 @@ func (e *env) enroll(c *cobra.Command, role *groupRole, bit int, file, to, draft
 	if err := out.name(e, role.fileName()); err != nil {
 		return err
 	}
-	if err := d.moveTo(draftOut); err != nil {
+	if err := d.moveTo(e, draftOut, out.force); err != nil {
 		return err
 	}
 	key, err := role.generate(d.scheme, d.draft.Features())
@@ -251,9 +252,11 @@ func (e *env) enroll(c *cobra.Command, role *groupRole, bit int, file, to, draft
 }
 
 // moveTo says where the draft is to be written, if not back.
-func (d *draftFile) moveTo(path string) error {
+func (d *draftFile) moveTo(e *env, path string, force bool) error {
+	d.force = true
 	if path != "" {
-		d.path = path
+		d.path, d.force = path, force
+		return e.checkOut(path, force)
 	}
 	if d.path == "-" {
 		return failf(ExitUsage, "name it, or another file with --draft-out", "a draft from standard input can't be written back")
@@ -266,7 +269,7 @@ func (d *draftFile) write(e *env) error {
 	if err != nil {
 		return err
 	}
-	return e.writeFile(d.path, data, publicFile, true)
+	return e.writeFile(d.path, data, publicFile, d.force)
 }
 
 func newGroupAgreeCmd(e *env) *cobra.Command {
@@ -287,7 +290,10 @@ take it in with update.`,
 		Example: `  undersign group agree council.draft --opener opener.age -i opener.key`,
 		Args:    nargs(1, 1, "a draft"),
 		RunE: func(c *cobra.Command, args []string) error {
-			bit, path := roles.only()
+			bit, path, err := roles.only(c)
+			if err != nil {
+				return err
+			}
 			role := &groupRoles[bit]
 			return changeSecret(c.Context(), e, secret, path, role.openBefore, func(_ *opener, f *groupRoleFile) error {
 				return e.agree(c, f, bit, args[0], draftOut, out)
@@ -298,7 +304,7 @@ take it in with update.`,
 	c.MarkFlagsOneRequired("issuer", "opener", "converter")
 	c.MarkFlagsMutuallyExclusive("issuer", "opener", "converter")
 	addSecretFlags(c, &secret)
-	c.Flags().StringVar(&draftOut, "draft-out", "", "write the draft to `FILE` (default: back)")
+	c.Flags().StringVar(&draftOut, "draft-out", "", "write the draft to `FILE` (default: back), unless it is the last to agree")
 	addOutFlags(c, &out, groupKeyName+" beside the draft")
 	describe(c, draftFields, ExitRefused)
 	describeExit(c, ExitRefused, "the draft isn't complete, or has another key for the role")
@@ -329,7 +335,7 @@ func (e *env) agree(c *cobra.Command, f *groupRoleFile, bit int, file, draftOut 
 	if len(d.missing(agreedShift)) == 0 {
 		return e.lastAgrees(f, d, out)
 	}
-	if err := d.moveTo(draftOut); err != nil {
+	if err := d.moveTo(e, draftOut, out.force); err != nil {
 		return err
 	}
 	// The role remembers what it agrees to before others can see that it does.

@@ -103,13 +103,13 @@ func (f *roleFlags) add(c *cobra.Command, suffix, usage string) {
 }
 
 // only returns the one role that is given, where no more can be.
-func (f *roleFlags) only() (role int, value string) {
+func (f *roleFlags) only(c *cobra.Command) (role int, value string, err error) {
 	for i, v := range f {
 		if v != "" {
-			return i, v
+			return i, v, nil
 		}
 	}
-	return -1, ""
+	return 0, "", usagef(c, "no role's file is given")
 }
 
 // A groupRoleFile is a role's open file before the group is made: it holds the role's

@@ -57,7 +57,6 @@ group that it has agreed to.`,
   undersign group update group.pub --opener opener.age -i opener.key`,
 		Args: nargs(1, 1, "a file"),
 		RunE: func(c *cobra.Command, args []string) error {
-			role, path := f.roles.only()
 			switch {
 			case f.member != "":
 				return e.groupUpdateMember(c, f, args[0])
@@ -70,7 +69,12 @@ group that it has agreed to.`,
 					return err
 				}
 				return e.replaceState(c, gk, args[0], f.state)
-			case f.memberKey != "":
+			}
+			role, path, err := f.roles.only(c)
+			if err != nil {
+				return err
+			}
+			if f.memberKey != "" {
 				if groupRoles[role].name != "opener" {
 					return usagef(c, "--member-key goes with --opener: records are for the opener")
 				}
