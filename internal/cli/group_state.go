@@ -65,28 +65,20 @@ func parseList(gk groupsig.GroupKey, data []byte) (groupsig.Revocation, error) {
 
 // readAnnouncement reads an announcement and checks who signed it.
 func (e *env) readAnnouncement(ctx context.Context, gk groupsig.GroupKey, file string) (groupsig.Announcement, error) {
-	p, err := readGroupParts[*keyfile.GroupAnnouncement](ctx, e, gk, file, 1)
+	v, err := readObject[*keyfile.GroupAnnouncement](ctx, e, file)
 	if err != nil {
 		return nil, err
 	}
-	a, err := parseAnnouncement(gk, p[0])
-	if err == nil && a == nil {
-		err = errors.New("it is empty")
-	}
-	return a, signedError(file, err)
+	return stateOf(gk, v, file, parseAnnouncement)
 }
 
 // readRevocation reads a list of who is revoked and checks who signed it.
 func (e *env) readRevocation(ctx context.Context, gk groupsig.GroupKey, file string) (groupsig.Revocation, error) {
-	p, err := readGroupParts[*keyfile.GroupRevocation](ctx, e, gk, file, 1)
+	v, err := readObject[*keyfile.GroupRevocation](ctx, e, file)
 	if err != nil {
 		return nil, err
 	}
-	list, err := parseList(gk, p[0])
-	if err == nil && list == nil {
-		err = errors.New("it is empty")
-	}
-	return list, signedError(file, err)
+	return stateOf(gk, v, file, parseList)
 }
 
 // signedError is about a file whose signature is wrong, or which was changed.
@@ -203,16 +195,23 @@ func (e *env) printState(c *cobra.Command, gk groupsig.GroupKey, file string) er
 	return e.print(r, r.write)
 }
 
-func stateOf[T groupsig.State](gk groupsig.GroupKey, v groupFile, file string, parse func(groupsig.GroupKey, []byte) (T, error)) (groupsig.State, error) {
+// stateOf decodes the state in a file, and checks who signed it.
+func stateOf[T groupsig.State](gk groupsig.GroupKey, v groupFile, file string, parse func(groupsig.GroupKey, []byte) (T, error)) (none T, _ error) {
 	p, err := groupParts(gk, v.File(), 1)
 	if err != nil {
-		return nil, groupFileError(file, err)
+		return none, groupFileError(file, err)
 	}
 	if len(p[0]) == 0 {
-		return nil, signedError(file, errors.New("it is empty"))
+		return none, signedError(file, errors.New("it is empty"))
 	}
 	s, err := parse(gk, p[0])
-	return s, signedError(file, err)
+	if err != nil {
+		return none, signedError(file, err)
+	}
+	if n := v.File().Number; n != s.Number() {
+		return none, signedError(file, fmt.Errorf("it says number %d, and is signed as number %d", n, s.Number()))
+	}
+	return s, nil
 }
 
 // A stateResult is what people should know of a state.
