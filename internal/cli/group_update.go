@@ -139,16 +139,15 @@ func (e *env) groupUpdateRole(c *cobra.Command, f groupUpdateFlags, role int, pa
 // use any more.
 func (e *env) groupUpdateIssuer(c *cobra.Command, f groupUpdateFlags, path string, v *keyfile.GroupRevocation, file string) error {
 	return changeSecret(c.Context(), e, f.secret, path, (*opener).openIssuer, func(_ *opener, is *groupIssuer) error {
-		s, err := stateOf(is.gk, v, file, parseList)
+		list, err := stateOf(is.gk, v, file, parseList)
 		if err != nil {
 			return err
 		}
-		if err := inForce(file, s, time.Now()); err != nil {
+		if err := inForce(file, list, time.Now()); err != nil {
 			return err
 		}
 		rr, ok := groupsig.As[groupsig.RevocationReader](is.gk)
-		list, isList := s.(groupsig.Revocation)
-		if !ok || !isList || !is.gk.Features().Has(groupsig.Token) {
+		if !ok || !is.gk.Features().Has(groupsig.Token) {
 			return usagef(c, "the group has no tokens")
 		}
 		n, err := rr.MarkListed(is.register, list, time.Now().Unix())
