@@ -38,11 +38,18 @@ With --group and --state, show a list of who is revoked, or an announcement.`,
 				return useSecret(c.Context(), e, secret, issuer, (*opener).openIssuer, func(_ *opener, is *groupIssuer) error {
 					r := newGroupListResult(is.gk, is.register)
 					r.Epoch = is.epoch()
+					if err := r.addStates(is.gk, is.announced, is.list); err != nil {
+						return groupFileError(issuer, err)
+					}
 					return e.printGroup(r, true)
 				})
 			}
 			return useSecret(c.Context(), e, secret, openerFile, (*opener).openGroupOpener, func(_ *opener, op *groupOpener) error {
-				return e.printGroup(newGroupListResult(op.gk, op.register), true)
+				r := newGroupListResult(op.gk, op.register)
+				if err := r.addStates(op.gk, nil, op.list); err != nil {
+					return groupFileError(openerFile, err)
+				}
+				return e.printGroup(r, true)
 			})
 		},
 	}
@@ -54,7 +61,7 @@ With --group and --state, show a list of who is revoked, or an announcement.`,
 	c.MarkFlagsOneRequired("issuer", "opener", "group")
 	c.MarkFlagsMutuallyExclusive("issuer", "opener", "group")
 	addSecretFlags(c, &secret)
-	return describe(c, "scheme, label, features, group (ID), signature_bytes, epoch, members [name, revoked]; with --state:\n  "+stateFields)
+	return describe(c, "scheme, label, features, group (ID), signature_bytes, epoch, states, members [name, revoked]; with --state:\n  "+stateFields)
 }
 
 type groupMemberInfo struct {
@@ -69,6 +76,7 @@ type groupListResult struct {
 	Group    string            `json:"group"`
 	Size     int               `json:"signature_bytes"`
 	Epoch    uint64            `json:"epoch,omitempty"`
+	States   []stateResult     `json:"states,omitempty"` // that the role signed last
 	Members  []groupMemberInfo `json:"members,omitempty"`
 }
 
@@ -85,11 +93,33 @@ func newGroupListResult(gk groupsig.GroupKey, register *groupsig.Register) group
 	return r
 }
 
+// addStates adds the last announcement and the last list, as far as there are any.
+func (r *groupListResult) addStates(gk groupsig.GroupKey, announced, list []byte) error {
+	if len(announced) > 0 {
+		a, err := parseAnnouncement(gk, announced)
+		if err != nil {
+			return err
+		}
+		r.States = append(r.States, newStateResult(gk, a))
+	}
+	if len(list) > 0 {
+		l, err := parseList(gk, list)
+		if err != nil {
+			return err
+		}
+		r.States = append(r.States, newStateResult(gk, l))
+	}
+	return nil
+}
+
 func (e *env) printGroup(r groupListResult, members bool) error {
 	return e.print(r, func(w io.Writer) {
 		fs := []field{{"group", r.Label}, {"scheme", r.Scheme}, {"features", r.Features}, {"ID", r.Group}, {"signature", fmt.Sprintf("%d bytes", r.Size)}}
 		if r.Epoch > 0 {
 			fs = append(fs, field{"epoch", fmt.Sprint(r.Epoch)})
+		}
+		for _, s := range r.States {
+			fs = append(fs, field{s.Kind, s.text()})
 		}
 		for _, m := range r.Members {
 			name := oneLine(m.Name)

@@ -241,17 +241,20 @@ func newStateResult(gk groupsig.GroupKey, s groupsig.State) stateResult {
 	return r
 }
 
-func (r stateResult) write(w io.Writer) {
-	what := ""
+// text says it but for the kind.
+func (r stateResult) text() string {
+	what := fmt.Sprintf("of epochs %d to %d", r.Oldest, r.Epoch)
 	switch {
 	case r.Revoked != nil:
 		what = fmt.Sprintf("with %d revoked", *r.Revoked)
 	case r.Oldest == r.Epoch:
 		what = fmt.Sprintf("of epoch %d", r.Epoch)
-	default:
-		what = fmt.Sprintf("of epochs %d to %d", r.Oldest, r.Epoch)
 	}
-	fmt.Fprintf(w, "%s %d, %s, until %s\n", r.Kind, r.Number, what, r.Expires)
+	return fmt.Sprintf("%d, %s, until %s", r.Number, what, r.Expires)
+}
+
+func (r stateResult) write(w io.Writer) {
+	fmt.Fprintf(w, "%s %s\n", r.Kind, r.text())
 	if r.File != "" {
 		fmt.Fprintf(w, "%s\n", oneLine(r.File))
 	}
