@@ -45,7 +45,7 @@ func (c *KeyedClient) Check(p *KeyedProposal, key *KeyBytes, payload []byte, not
 	return p.Prop.Red().Digest(), nil
 }
 
-// Sign does [KeyedClient.Check] and signs the digest. The key must not sign it otherwise.
+// Sign does [KeyedClient.Check] and signs the digest.
 func (c *KeyedClient) Sign(sk *bls.SecretKey, p *KeyedProposal, payload []byte, notAfter uint64) (*bls.Signature, error) {
 	pk := sk.PublicKey()
 	if pk == nil {

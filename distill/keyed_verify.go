@@ -15,6 +15,9 @@ import (
 // A KeyedVerifier checks batches of keys: all that depends on the batch alone, as a
 // [Verifier] does. Its fields are what a network has agreed on, but for Known. It may be
 // used by several goroutines, if its functions may.
+//
+// Where aggregators don't sign, anybody can make it decode as many keys as a batch may
+// have: Params should allow no more than the application needs.
 type KeyedVerifier struct {
 	Net    NetworkID
 	Params Params

@@ -12,6 +12,10 @@ import (
 	"github.com/undersign/undersign/distill"
 )
 
+// MaxKeys is how many signatures the cost limit of a block leaves room for: 11,000,000,000,
+// at 1,200,000 for each. Keys have to be decoded before anything is known to be signed.
+const MaxKeys = 9166
+
 // NewVerifier returns the verifier of a network's distilled blocks. Keys need no proof of
 // possession, and are taken from a store that may be nil. A block has one aggregate and no
 // signature of an aggregator, because whoever makes a block signs all of it.
@@ -23,6 +27,7 @@ func NewVerifier(network distill.NetworkID, keys *Keys) *distill.KeyedVerifier {
 			return Messages(payload)
 		},
 	}
+	v.Params.MaxLeaves = MaxKeys
 	if keys != nil {
 		v.Known = func(k *distill.KeyBytes) *bls.PublicKey { return keys.Known(Key(*k)) }
 	}

@@ -70,6 +70,15 @@ func TestDistilledPayload(t *testing.T) {
 	}
 }
 
+// TestMaxKeys asks for a block of more keys than the cost limit leaves room for.
+func TestMaxKeys(t *testing.T) {
+	v := NewVerifier(distill.NetworkID{9}, nil)
+	_, err := v.NewRound(0, 1, 10, make([]distill.KeyedMessage, MaxKeys+1))
+	if distill.RuleOf(err) != distill.RuleLeaves {
+		t.Error(err)
+	}
+}
+
 // TestChain checks that a chain is the same for a seed, and of the report's statistics.
 func TestChain(t *testing.T) {
 	a, b, other := NewChain(7).Block(3), NewChain(7).Block(3), NewChain(8).Block(3)

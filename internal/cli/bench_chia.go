@@ -77,7 +77,7 @@ messages by as many synthetic keys.`,
 		for _, v := range []struct {
 			name   string
 			n, max int
-		}{{"blocks", x.Blocks, maxBenchBlocks}, {"largest", x.Largest, 1 << 16}, {"together", x.Together, 1 << 12}} {
+		}{{"blocks", x.Blocks, maxBenchBlocks}, {"largest", x.Largest, chia.MaxKeys}, {"together", x.Together, 1 << 12}} {
 			if v.n < 1 || v.n > v.max {
 				return usagef(c, "--%s is from 1 to %d, not %d", v.name, v.max, v.n)
 			}
