@@ -365,8 +365,6 @@ func TestClientRecoveryCrashes(t *testing.T) {
 	}
 }
 
-// TestClientFromBackupTwice restores a client twice, with nothing executed in between. The
-// validators know of no nonce that was used the first time.
 // TestJumpIsRepeatable: with its randomness given, a client from a backup goes on with the
 // same nonce each time, and asks the same question.
 func TestJumpIsRepeatable(t *testing.T) {
@@ -397,6 +395,8 @@ func TestJumpIsRepeatable(t *testing.T) {
 	}
 }
 
+// TestClientFromBackupTwice restores a client twice, with nothing executed in between. The
+// validators know of no nonce that was used the first time.
 func TestClientFromBackupTwice(t *testing.T) {
 	w := newPartyNet(t, 1, 0, nil)
 	backup := new(MemoryJournal)

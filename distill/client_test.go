@@ -525,8 +525,6 @@ func TestClientModes(t *testing.T) {
 	}
 }
 
-// TestClientCrashes stops a client at each of its calls of the journal, before and after
-// the write, and lets it go on: no nonce ever stands for two payloads.
 // TestClientSaysWhatItHas has a client crash while it is given a message: whether the
 // message is in the journal is what the application then needs to know.
 func TestClientSaysWhatItHas(t *testing.T) {
@@ -564,6 +562,8 @@ func TestClientSaysWhatItHas(t *testing.T) {
 	}
 }
 
+// TestClientCrashes stops a client at each of its calls of the journal, before and after
+// the write, and lets it go on: no nonce ever stands for two payloads.
 func TestClientCrashes(t *testing.T) {
 	w := newPartyNet(t, 1, 0, nil)
 	for _, after := range []bool{false, true} {

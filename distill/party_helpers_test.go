@@ -471,7 +471,8 @@ func (w *partyNet) renewed(renew, revoke []uint64) *partyView {
 	}
 	w.view, w.views[v.version] = v, v
 	for _, id := range renew {
-		w.setKeys(id, bls.GenerateKey(), edKey("renewed", int(id)))
+		key := blsKey(w.t, big.NewInt(int64(77_000_003+1009*v.version+id)))
+		w.setKeys(id, key, edKey("renewed", int(1009*v.version+id)))
 	}
 	for _, id := range revoke {
 		delete(v.bls, id)

@@ -86,6 +86,13 @@ func newChaos(t *testing.T, w *partyNet, mode Mode, seed int) *chaos {
 	return s
 }
 
+// random is where numbers come from that must not be guessed.
+func (s *chaos) random(b []byte) {
+	for i := range b {
+		b[i] = byte(s.rng.Uint32())
+	}
+}
+
 // later runs something after a delay, or never, or twice.
 func (s *chaos) later(run func()) {
 	times := 1
@@ -125,8 +132,8 @@ func (s *chaos) openAggregator(x *chaosAggregator, fromBackup bool) {
 	a, err := OpenAggregator(AggregatorConfig{
 		Network: s.w.network, ID: x.id, Key: s.w.aggregator[x.id], Journal: x.journal, Mode: s.mode,
 		Views:      func(version uint64) (View, error) { return s.w.views[version], nil },
-		FromBackup: fromBackup,
-		Limits:     AggregatorLimits{Burst: 3, Quarantine: 2000, MaxQuarantine: 4000},
+		FromBackup: fromBackup, Random: s.random,
+		Limits: AggregatorLimits{Burst: 3, Quarantine: 2000, MaxQuarantine: 4000},
 	})
 	if s.fell(err) {
 		s.openAggregator(x, fromBackup)
@@ -144,7 +151,7 @@ func (s *chaos) openClient(x *chaosClient, fromBackup bool) {
 	s.t.Helper()
 	c, err := OpenClient(ClientConfig{
 		Network: s.w.network, ID: x.id, Keys: s.w.keys[x.id], Journal: x.journal, Mode: s.mode,
-		First: int(x.id), FromBackup: fromBackup,
+		First: int(x.id), FromBackup: fromBackup, Random: s.random,
 	})
 	if s.fell(err) {
 		s.openClient(x, fromBackup)
