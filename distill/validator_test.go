@@ -609,3 +609,35 @@ func TestSeqWindow(t *testing.T) {
 		t.Error("at the largest number")
 	}
 }
+
+// Batches of one tick see what those before them did, and only what they executed.
+func TestSameTick(t *testing.T) {
+	w := newTown(t, 1, 0)
+	v := openValidator(t, w, 0, new(MemStore))
+	apply(t, v, w.settle(t, 3))
+	seq := uint64(0)
+	publish := func(leaves ...townLeaf) []byte {
+		seq++
+		return w.publish(t, w.batch(t, 3, seq, 1, 60, ModeLean, leaves, nil))
+	}
+	absent := leaf(1, 1, "b")
+	absent.straggler = true
+	first := apply(t, v, publish(leaf(0, 1, "a")))
+	a := apply(t, v,
+		publish(leaf(0, 1, "a"), absent, leaf(2, 1, "b")), publish(leaf(0, 1, "a"), leaf(1, 1, "b"), leaf(2, 1, "c")),
+		publish(leaf(0, 1, "c"), leaf(1, 1, "b"), leaf(2, 1, "b")), publish(leaf(0, 1, "a"), leaf(2, 1, "c")))
+	wantCodes(t, "first", a.Outcomes[0], ResultDup, ResultAbsent, ResultOK)
+	wantCodes(t, "second", a.Outcomes[1], ResultDup, ResultOK, ResultTaken)
+	wantCodes(t, "third", a.Outcomes[2], ResultTaken, ResultDup, ResultDup)
+	wantCodes(t, "fourth", a.Outcomes[3], ResultDup, ResultTaken)
+	for _, r := range []Result{a.Outcomes[0].Results[0], a.Outcomes[1].Results[0], a.Outcomes[3].Results[0]} {
+		if r.FirstCode != ResultAppReject || r.ExecHeight != first.Height || r.AppCode != 'a' {
+			t.Errorf("duplicate %+v", r)
+		}
+	}
+	for _, r := range a.Outcomes[2].Results[1:] {
+		if r.FirstCode != ResultOK || r.ExecHeight != a.Height {
+			t.Errorf("duplicate %+v", r)
+		}
+	}
+}
