@@ -174,8 +174,9 @@ func (a *Aggregator) admit(now int64, out []AggregatorAction) ([]AggregatorActio
 			writes = append(writes, a.poolRecord(e))
 		case !known.same(e):
 			a.stats.Conflicts++
-			if known.sig != nil && e.sig != nil {
-				out = append(out, ReportConflict{a.wireForm(known), a.wireForm(e)})
+			// With one payload the second is executed no more than the first.
+			if known.sig != nil && e.sig != nil && known.hash != e.hash {
+				out = append(out, ReportConflict{a.view.Version(), a.wireForm(known), a.wireForm(e)})
 			}
 			out = a.refuse(e.id, e.nonce, RuleConflict, 0, out)
 		case e.sig != nil && known.round == nil && (known.sig == nil || !a.holds(known)):

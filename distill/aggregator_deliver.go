@@ -119,12 +119,15 @@ func (c *clientState) learn(r *Result) {
 	}
 }
 
+// maxDelivered is how many batches' results are kept at most: a lookup looks at each.
+const maxDelivered = 1 << 14
+
 // keep adds results to those that are kept, and returns the records of those that have to
 // make room.
 func (a *Aggregator) keep(d *delivered) (deletions []Record) {
 	a.delivered = append(a.delivered, d)
 	a.receiptsBytes += d.size()
-	for a.receiptsBytes > a.limits.ReceiptBytes && len(a.delivered) > 1 {
+	for a.receiptsBytes > a.limits.ReceiptBytes && len(a.delivered) > 1 || len(a.delivered) > maxDelivered {
 		deletions = append(deletions, a.forget(0))
 		a.stats.Forgotten++
 	}

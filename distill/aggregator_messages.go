@@ -39,8 +39,11 @@ type SendReceipts struct {
 	at        []uint32
 }
 
-// ReportConflict: a client has signed two messages with one nonce.
-type ReportConflict struct{ First, Second Submission }
+// ReportConflict: a client has signed two messages with one nonce. See [NewSubEvidence].
+type ReportConflict struct {
+	Dirver        uint64 // the version of the directory by which the second was verified
+	First, Second Submission
+}
 
 // ReportReduction: a client's signature of a batch isn't valid. It is no evidence, for it
 // isn't known who sent it but by the channel it came through.

@@ -288,6 +288,7 @@ func (c *Client) full() bool {
 }
 
 // Release forgets a settled message, when the application has taken note of its outcome.
+// Until then it counts for the window.
 func (c *Client) Release(nonce uint64) error {
 	if c.ledger.err != nil {
 		return c.ledger.err

@@ -86,7 +86,8 @@ type Settled struct {
 	Outcome   Outcome
 }
 
-// ReportEquivocation: an aggregator has signed two different proposals of one number.
+// ReportEquivocation: an aggregator has signed two different proposals of one number. See
+// [NewPropEvidence].
 type ReportEquivocation struct{ First, Second SignedProp }
 
 func (SendSubmission) clientAction()     {}

@@ -184,9 +184,9 @@ func TestClientFindsEquivocation(t *testing.T) {
 			if len(actions[SendReduction](out)) > 0 {
 				t.Fatal("signed")
 			}
-			if r.First.Prop == r.Second.Prop || r.First.Prop.Seq != r.Second.Prop.Seq ||
-				w.network.VerifyProp(&r.First) != nil || w.network.VerifyProp(&r.Second) != nil {
-				t.Fatal("evidence that isn't any")
+			who, err := NewPropEvidence(r.First, r.Second).Verify(w.genesis, nil)
+			if err != nil || who != (Accused{RoleAggregator, firstAgg}) {
+				t.Fatalf("evidence against %+v, error %v", who, err)
 			}
 		})
 	}
