@@ -187,9 +187,10 @@ func TestAggregatorFromBackup(t *testing.T) {
 		t.Fatal(got)
 	}
 	hasRule(t, a.Recover(6000, map[uint32]uint64{0: 50}), RuleQuorum)
-	hasRule(t, a.Recover(6000, map[uint32]uint64{0: 50, 4: 70}), RuleQuorum) // there is no such validator
-	hasRule(t, a.Recover(6000, map[uint32]uint64{0: 50, 1: 1<<64 - 1}), RuleNonces)
-	if err := a.Recover(6000, map[uint32]uint64{0: 50, 2: 60}); err != nil {
+	hasRule(t, a.Recover(6000, map[uint32]uint64{0: 50, 1: 60, 4: 70}), RuleQuorum) // there is no such validator
+	hasRule(t, a.Recover(6000, map[uint32]uint64{0: 50, 1: 1<<64 - 1, 2: 1<<64 - 1}), RuleNonces)
+	// A liar can't use up the numbers, nor hide them.
+	if err := a.Recover(6000, map[uint32]uint64{0: 60, 1: 1<<64 - 1, 2: 60}); err != nil {
 		t.Fatal(err)
 	}
 	out, err = a.Tick(6000)

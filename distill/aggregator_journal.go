@@ -354,24 +354,24 @@ func (a *Aggregator) beginRecovery() error {
 func (a *Aggregator) Recovering() bool { return a.recovering }
 
 // Recover lets an aggregator that was restored from a backup propose again. What it takes
-// is the largest number of a batch of this aggregator that each of F+1 validators, or more,
-// has seen. The next number is far over all of them.
+// is the largest number of a batch of this aggregator that each of 2F+1 validators, or more,
+// has seen. The next number is far over what F+1 of them have said.
 func (a *Aggregator) Recover(now int64, largest map[uint32]uint64) error {
 	if a.ledger.err != nil || !a.recovering {
 		return a.ledger.err
 	}
-	last := a.nextSeq
-	n := 0
+	committee := a.cfg.Network.committee
+	var numbers []uint64
 	for validator, seq := range largest {
-		if a.cfg.Network.committee.Key(int(validator)) != nil {
-			n++
-			last = max(last, seq)
+		if committee.Key(int(validator)) != nil {
+			numbers = append(numbers, seq)
 		}
 	}
-	if n < a.cfg.Network.committee.Quorum() {
+	last, ok := committee.settled(numbers)
+	if !ok {
 		return reject(RuleQuorum)
 	}
-	next := jump(last, a.cfg.Random)
+	next := jump(max(last, a.nextSeq), a.cfg.Random)
 	if next == 0 {
 		return reject(RuleNonces)
 	}

@@ -155,18 +155,19 @@ func (c *Client) beginRecovery() error {
 	return c.ledger.commit(writes...)
 }
 
-// recover jumps over all nonces that may have been used, when F+1 validators have said
+// recover jumps over all nonces that may have been used, when 2F+1 validators have said
 // which was the last. The jump covers what was sent but not executed, and an honest
 // validator that lags behind.
 func (c *Client) recover(q *question) error {
-	if len(q.answers) < c.cfg.Network.committee.Quorum() {
+	var numbers []uint64
+	for i := range q.answers {
+		numbers = append(numbers, q.answers[i].look.LastNonce)
+	}
+	last, ok := c.cfg.Network.committee.settled(numbers)
+	if !ok {
 		return nil
 	}
-	last := c.next
-	for i := range q.answers {
-		last = max(last, q.answers[i].look.LastNonce)
-	}
-	next := jump(last, c.cfg.Random)
+	next := jump(max(last, c.next), c.cfg.Random)
 	if err := c.ledger.commit(c.stateRecord(next, false)); err != nil {
 		return err
 	}

@@ -255,7 +255,11 @@ func TestClientFromBackup(t *testing.T) {
 			t.Fatalf("recovered on one validator's word, or %v", err)
 		}
 	}
-	if err := say(2, 3); err != nil || c.Recovering() {
+	if err := say(2, 3); err != nil || !c.Recovering() {
+		t.Fatalf("recovered on two validators' words, or %v", err)
+	}
+	// A liar can't use up the nonces.
+	if err := say(1, 1<<64-1); err != nil || c.Recovering() {
 		t.Fatalf("not recovered: %v", err)
 	}
 	nonce, _, err := c.Submit(0, []byte("three again"), 1000)

@@ -6,6 +6,7 @@ package distill
 import (
 	"crypto/sha256"
 	"math/bits"
+	"slices"
 
 	"github.com/undersign/undersign/bls"
 )
@@ -42,6 +43,18 @@ func (c *Committee) Key(validator int) *bls.ProvenKey {
 		return nil
 	}
 	return c.keys[validator]
+}
+
+// settled returns a number that an honest validator vouches for, out of what different
+// validators say that they have seen: F+1 of them have said as much or more. It takes 2F+1
+// answers, or F liars could make it as large as they like, and leave nothing above it.
+func (c *Committee) settled(numbers []uint64) (n uint64, ok bool) {
+	if len(numbers) < 2*c.quorum-1 {
+		return 0, false
+	}
+	numbers = slices.Clone(numbers)
+	slices.Sort(numbers)
+	return numbers[len(numbers)-c.quorum], true
 }
 
 // A Share is one validator's signature of a statement.

@@ -131,7 +131,7 @@ func (v *Validator) Directory() *Directory { return v.dir }
 func (v *Validator) Head() LogHead { return v.head }
 
 // LastSeq returns the largest number of a batch that an aggregator has in the log, or
-// false if it has none. One that was restored from a copy asks F+1 validators.
+// false if it has none. One that was restored from a copy asks 2F+1 validators.
 func (v *Validator) LastSeq(aggID uint64) (seq uint64, ok bool) {
 	a := v.aggs[aggID]
 	if a == nil {
