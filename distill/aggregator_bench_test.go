@@ -115,7 +115,7 @@ func benchmarkRound(b *testing.B, n int) {
 	view, _ := w.crowd(n)
 	a := w.open(firstAgg, new(nullJournal), func(c *AggregatorConfig) {
 		c.Mode = ModeLean
-		c.Limits = AggregatorLimits{Leaves: n + 1, BatchAge: 1 << 40, BatchBytes: 1 << 40, PoolBytes: 1 << 40}
+		c.Limits = AggregatorLimits{Leaves: n + 1, BatchAge: 1 << 40, BatchBytes: 1 << 30, PoolBytes: 1 << 30}
 	})
 	a.SetView(view)
 	if _, err := a.Tick(0); err != nil {
