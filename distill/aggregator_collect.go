@@ -216,6 +216,7 @@ func (s *sieve) sift() (bad []int) {
 	bad = s.locate()
 	if s.wild {
 		// Points outside the group. Each is tested, for they could make a sum in it.
+		s.wild = false
 		bad = append(bad, s.drop(s.left, func(i int) bool { return !s.sigs[i].Point().InSubgroupVarTime() })...)
 		if !s.good(s.left) {
 			bad = append(bad, s.locate()...)
@@ -251,6 +252,9 @@ func (s *sieve) drop(items []int, isBad func(int) bool) (bad []int) {
 func (s *sieve) locate() []int {
 	items := s.left
 	defect := func(lo, hi int) *bls12381.GT {
+		if s.wild {
+			return nil // it leads nowhere any more
+		}
 		pairs, ok := s.pairs(items[lo:hi])
 		if !ok {
 			s.wild = true

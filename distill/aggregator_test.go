@@ -572,11 +572,11 @@ func TestAggregatorSifts(t *testing.T) {
 			if s.Bad != uint64(len(tt.bad)) || s.Reductions != n-s.Bad || s.Stragglers != s.Bad {
 				t.Errorf("%+v", s)
 			}
-			if len(tt.bad) == 1 && tt.burst == 100 && s.Pairings > 16 {
-				t.Errorf("%d pairings to find one", s.Pairings)
-			}
-			if s.Pairings > 3*n {
-				t.Errorf("%d pairings for %d reductions", s.Pairings, n)
+			t.Logf("%d pairings", s.Pairings)
+			// Whoever is outside the group is found without pairings, and a few
+			// others by bisection.
+			if len(tt.bad) <= 3 && s.Pairings > 25 || s.Pairings > 3*n {
+				t.Errorf("%d pairings to find %d of %d", s.Pairings, len(tt.bad), n)
 			}
 		})
 	}
