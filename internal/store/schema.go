@@ -99,7 +99,7 @@ CREATE TABLE witness (
 	PRIMARY KEY (aggregator, seq)
 ) STRICT;
 CREATE INDEX witness_digest ON witness (digest);
-`}
+` + thresholdSchema}
 
 // migrate brings the file to the latest schema, a step a transaction.
 func migrate(db *sql.DB) error {
