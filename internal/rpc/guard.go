@@ -1,0 +1,259 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/undersign/undersign/internal/audit"
+	"github.com/undersign/undersign/internal/party"
+	"github.com/undersign/undersign/internal/policy"
+)
+
+// Limits bound what one call costs.
+type Limits struct {
+	Message int           // bytes of a message
+	Call    time.Duration // for a call that isn't a stream, from its first byte to its last
+	Calls   int           // of one party at a time, streams included
+}
+
+// A GuardConfig is what a guard is made of. All fields are needed.
+type GuardConfig struct {
+	Self    string                           // the node's fingerprint
+	Known   func(fingerprint string) bool    // whether a party is known
+	Record  func(audit.Entry, audit.Outcome) // writes an event to the audit log
+	Policy  *policy.Policy
+	Limits  Limits
+	Now     func() time.Time
+	Log     *slog.Logger
+	Metrics *Metrics
+}
+
+// A Guard is an http.Handler that lets calls through to services, and knows of each who
+// makes it.
+type Guard struct {
+	cfg    GuardConfig
+	policy atomic.Pointer[policy.Policy]
+	limits atomic.Pointer[Limits]
+	writer *connect.ErrorWriter
+	denied denials
+
+	procedures map[string]*procedure // by path
+
+	mu    sync.Mutex
+	calls map[string]int // of parties, at this time
+}
+
+// A procedure is a method of a service.
+type procedure struct {
+	operation string
+	stream    bool
+	open      bool // for parties that aren't known too
+	handler   http.Handler
+}
+
+// NewGuard returns a guard without services.
+func NewGuard(cfg GuardConfig) *Guard {
+	g := &Guard{cfg: cfg, writer: connect.NewErrorWriter(), procedures: make(map[string]*procedure), calls: make(map[string]int)}
+	g.denied = denials{record: cfg.Record, now: cfg.Now}
+	g.SetPolicy(cfg.Policy)
+	g.SetLimits(cfg.Limits)
+	return g
+}
+
+// SetPolicy makes a policy hold from the next call on.
+func (g *Guard) SetPolicy(p *policy.Policy) { g.policy.Store(p) }
+
+// SetLimits makes limits hold from the next call on, but for the size of messages, which
+// stays what it was when services were added.
+func (g *Guard) SetLimits(l Limits) { g.limits.Store(&l) }
+
+// Handle adds a service before the guard is used. Its methods in open may be called by
+// parties that aren't known.
+func (g *Guard) Handle(desc protoreflect.ServiceDescriptor, h http.Handler, open ...string) error {
+	name := string(desc.FullName())
+	methods := desc.Methods()
+	for i := range methods.Len() {
+		m := methods.Get(i)
+		operation, err := Operation(name, string(m.Name()))
+		if err != nil {
+			return err
+		}
+		path := "/" + name + "/" + string(m.Name())
+		if g.procedures[path] != nil {
+			return fmt.Errorf("rpc: %s is there twice", path)
+		}
+		p := &procedure{operation: operation, stream: m.IsStreamingClient() || m.IsStreamingServer(), handler: h}
+		for _, o := range open {
+			p.open = p.open || o == string(m.Name())
+		}
+		g.procedures[path] = p
+	}
+	return nil
+}
+
+// Options returns what the handlers of services need. maxMessage of 0 means the usual.
+func (g *Guard) Options(maxMessage int) []connect.HandlerOption {
+	if maxMessage <= 0 {
+		maxMessage = g.limits.Load().Message
+	}
+	return []connect.HandlerOption{
+		connect.WithInterceptors(&interceptor{g}),
+		connect.WithReadMaxBytes(maxMessage),
+		// What is signed and encrypted doesn't shrink; and nothing can be blown up.
+		connect.WithCompression("gzip", nil, nil),
+	}
+}
+
+// ServeHTTP implements [http.Handler].
+func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	fingerprint, err := party.Peer(r.TLS)
+	if err != nil {
+		http.Error(w, "no party", http.StatusForbidden) // not over party's TLS
+		return
+	}
+	p := g.procedures[r.URL.Path]
+	if p == nil {
+		http.NotFound(w, r)
+		return
+	}
+	call := Call{Party: fingerprint, Operation: p.operation, Self: fingerprint == g.cfg.Self, open: p.open}
+	if !call.Self && !p.open && !g.cfg.Known(fingerprint) {
+		g.refuse(w, r, call, &policy.DeniedError{Call: call.policy(), Reason: "the party isn't known"})
+		return
+	}
+	limits := g.limits.Load()
+	if !g.enter(fingerprint, limits.Calls) {
+		g.refuse(w, r, call, &policy.LimitError{Call: call.policy(), After: time.Second})
+		return
+	}
+	defer g.leave(fingerprint)
+
+	ctx := withCall(r.Context(), call)
+	if !p.stream {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limits.Call)
+		defer cancel()
+		// A caller who sends or reads slowly doesn't hold the call for longer.
+		control := http.NewResponseController(w)
+		deadline := time.Now().Add(limits.Call)
+		control.SetReadDeadline(deadline)
+		control.SetWriteDeadline(deadline.Add(time.Second))
+	}
+	p.handler.ServeHTTP(w, r.WithContext(ctx))
+}
+
+func (c *Call) policy() policy.Call {
+	return policy.Call{Party: c.Party, Operation: c.Operation, Key: c.Key}
+}
+
+// refuse answers a call before anything of it was read.
+func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, call Call, err error) {
+	g.note(call, err)
+	g.cfg.Metrics.refused(call.Operation, err)
+	if !g.writer.IsSupported(r) {
+		http.Error(w, "refused", http.StatusForbidden)
+		return
+	}
+	g.writer.Write(w, r, encodeError(g.cfg.Log, call.Operation, err))
+}
+
+// note records a denial.
+func (g *Guard) note(call Call, err error) {
+	var denied *policy.DeniedError
+	if errors.As(err, &denied) {
+		g.denied.add(call, denied.Reason)
+		g.cfg.Log.Warn("denied", "party", call.Party, "operation", call.Operation, "key", call.Key, "reason", denied.Reason)
+	}
+}
+
+func (g *Guard) enter(fingerprint string, most int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.calls[fingerprint] >= most && fingerprint != g.cfg.Self {
+		return false
+	}
+	g.calls[fingerprint]++
+	return true
+}
+
+func (g *Guard) leave(fingerprint string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.calls[fingerprint]--; g.calls[fingerprint] == 0 {
+		delete(g.calls, fingerprint)
+	}
+}
+
+// Authorize decides about the call of ctx once more, with a key that isn't in a field
+// key of its first message: handlers of streams, and of messages with keys inside, call it
+// before they do anything with the key.
+func (g *Guard) Authorize(ctx context.Context, key string) (Call, error) {
+	call := CallFrom(ctx)
+	call.Key = key
+	if call.Self {
+		return call, nil
+	}
+	if call.Party != "" && !g.cfg.Known(call.Party) { // removed since the stream began
+		err := &policy.DeniedError{Call: call.policy(), Reason: "the party isn't known"}
+		g.note(call, err)
+		return call, err
+	}
+	d, err := g.policy.Load().Decide(call.policy(), g.cfg.Now())
+	if err != nil {
+		g.note(call, err)
+		return call, err
+	}
+	call.Approve = d.Approve
+	return call, nil
+}
+
+// denials writes denials to the audit log: each at once, unless there are too many,
+// when the next one says how many there were.
+type denials struct {
+	record func(audit.Entry, audit.Outcome)
+	now    func() time.Time
+
+	mu      sync.Mutex
+	second  time.Time
+	written int
+	skipped uint64
+}
+
+// maxDenials a second go to the audit log one by one: more would let a caller without
+// any rights fill the disk.
+const maxDenials = 20
+
+func (d *denials) add(call Call, reason string) {
+	d.mu.Lock()
+	now := d.now()
+	if since := now.Sub(d.second); since < 0 || since >= time.Second {
+		d.second, d.written = now, 0
+	}
+	if d.written >= maxDenials {
+		d.skipped++
+		d.mu.Unlock()
+		return
+	}
+	d.written++
+	skipped := d.skipped
+	d.skipped = 0
+	d.mu.Unlock()
+	if skipped > 0 {
+		reason += fmt.Sprintf(" (and %d denials that weren't written)", skipped)
+	}
+	// A key comes from the caller, and may be anything.
+	d.record(audit.Entry{Party: call.Party, Operation: call.Operation, Key: strings.ToValidUTF8(call.Key, "?"), Detail: reason}, audit.Denied)
+}
