@@ -1096,9 +1096,17 @@ func TestAggregatorStrict(t *testing.T) {
 	}
 	submit(0, 3)
 	submit(10, 2)
-	for now := int64(600); now < 10_000; now += 100 {
-		if now == 2000 {
+	var receipt *BatchReceipt // on its way
+	var due int64
+	for now := int64(600); now < 20_000; now += 100 {
+		if now == 5000 {
 			submit(now, 1)
+		}
+		if receipt != nil && now >= due {
+			if _, err := a.HandleBatchReceipt(now, receipt); err != nil {
+				t.Fatal(err)
+			}
+			receipt = nil
 		}
 		out, err := a.Tick(now)
 		if err != nil {
@@ -1119,12 +1127,13 @@ func TestAggregatorStrict(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if err := a.HandedOff(now, pub.Seq); err != nil {
+				t.Fatal(err)
+			}
 			if br.Results[0].Code == ResultOK {
 				order = append(order, br.Results[0].Nonce)
 			}
-			if _, err := a.HandleBatchReceipt(now, br); err != nil {
-				t.Fatal(err)
-			}
+			receipt, due = br, now+1500
 		}
 	}
 	if !slices.Equal(order, []uint64{1, 2, 3}) || a.Stats().Waiting != 0 {
