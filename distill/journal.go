@@ -36,23 +36,32 @@ type Journal interface {
 // A MemoryJournal is a Journal in memory, for tests and simulations: it survives
 // everything but the end of the process. The zero value is empty.
 type MemoryJournal struct {
-	mu      sync.Mutex
-	records map[string][]byte
+	mu     sync.Mutex
+	owners map[string]map[string][]byte // records by the beginnings of their keys
 }
+
+// owner returns the part of a key that says whose record it is, so that one of many
+// clients is opened without a look at the others' records.
+func owner(key []byte) []byte { return key[:min(len(key), clientKeyLength)] }
 
 // Commit writes records.
 func (j *MemoryJournal) Commit(writes []Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.records == nil {
-		j.records = make(map[string][]byte)
+	if j.owners == nil {
+		j.owners = make(map[string]map[string][]byte)
 	}
 	for _, w := range writes {
+		records := j.owners[string(owner(w.Key))]
 		if w.Value == nil {
-			delete(j.records, string(w.Key))
-		} else {
-			j.records[string(w.Key)] = bytes.Clone(w.Value)
+			delete(records, string(w.Key))
+			continue
 		}
+		if records == nil {
+			records = make(map[string][]byte)
+			j.owners[string(owner(w.Key))] = records
+		}
+		records[string(w.Key)] = bytes.Clone(w.Value)
 	}
 	return nil
 }
@@ -60,16 +69,7 @@ func (j *MemoryJournal) Commit(writes []Record) error {
 // Records returns the records whose keys begin with prefix.
 func (j *MemoryJournal) Records(prefix []byte) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		j.mu.Lock()
-		var found []Record
-		for k, v := range j.records {
-			if bytes.HasPrefix([]byte(k), prefix) {
-				found = append(found, Record{[]byte(k), bytes.Clone(v)})
-			}
-		}
-		j.mu.Unlock()
-		slices.SortFunc(found, func(a, b Record) int { return bytes.Compare(a.Key, b.Key) })
-		for _, r := range found {
+		for _, r := range j.find(prefix) {
 			if !yield(r, nil) {
 				return
 			}
@@ -77,18 +77,46 @@ func (j *MemoryJournal) Records(prefix []byte) iter.Seq2[Record, error] {
 	}
 }
 
+func (j *MemoryJournal) find(prefix []byte) (found []Record) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	add := func(records map[string][]byte) {
+		for k, v := range records {
+			if bytes.HasPrefix([]byte(k), prefix) {
+				found = append(found, Record{[]byte(k), bytes.Clone(v)})
+			}
+		}
+	}
+	if len(prefix) >= clientKeyLength {
+		add(j.owners[string(owner(prefix))])
+	} else {
+		for _, records := range j.owners {
+			add(records)
+		}
+	}
+	slices.SortFunc(found, func(a, b Record) int { return bytes.Compare(a.Key, b.Key) })
+	return found
+}
+
 // Clone returns a copy: a backup.
 func (j *MemoryJournal) Clone() *MemoryJournal {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return &MemoryJournal{records: maps.Clone(j.records)}
+	c := &MemoryJournal{owners: make(map[string]map[string][]byte, len(j.owners))}
+	for k, records := range j.owners {
+		c.owners[k] = maps.Clone(records)
+	}
+	return c
 }
 
 // Len returns the number of records.
-func (j *MemoryJournal) Len() int {
+func (j *MemoryJournal) Len() (n int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return len(j.records)
+	for _, records := range j.owners {
+		n += len(records)
+	}
+	return n
 }
 
 // A ledger is a journal as its user sees it: after the first error there is no other
