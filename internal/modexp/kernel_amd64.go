@@ -13,8 +13,14 @@ import (
 
 var haveADX = cpu.X86.HasADX && cpu.X86.HasBMI2 && cpu.X86.HasAVX2
 
-// useADX selects the assembly kernel. UNDERSIGN_MODEXP=generic turns it off.
-var useADX = haveADX && os.Getenv("UNDERSIGN_MODEXP") != "generic"
+var haveIFMA = haveADX && cpu.X86.HasAVX512F && cpu.X86.HasAVX512IFMA
+
+// useADX and useIFMA select the assembly kernels, that of one number and that
+// of eight. UNDERSIGN_MODEXP=generic turns both off, and adx the second.
+var (
+	useADX  = haveADX && os.Getenv("UNDERSIGN_MODEXP") != "generic"
+	useIFMA = haveIFMA && useADX && os.Getenv("UNDERSIGN_MODEXP") != "adx"
+)
 
 // fast reports whether the kernel is faster than math/big.
 func fast() bool { return useADX }
@@ -66,4 +72,31 @@ func selectLimbs(z, table []uint64, i uint64) {
 	}
 	_ = table[l-1]
 	selectAVX2(&z[0], &table[0], l, len(table)/l, i)
+}
+
+// useLanes reports whether there is a kernel of eight lanes.
+func useLanes() bool { return useIFMA || laneTwin }
+
+func mulLanes(m *laneModuli, z, x, y []uint64) {
+	if !useIFMA {
+		mulLanesGeneric(m, z, x, y)
+		return
+	}
+	mulIFMA(&z[0], &x[0], &y[0], &m.n[0], &m.k0[0], &m.t[0], m.blocks)
+}
+
+func sqrLanes(m *laneModuli, z, x, e []uint64, bit uint) {
+	if !useIFMA {
+		sqrLanesGeneric(m, z, x, e, bit)
+		return
+	}
+	sqrIFMA(&z[0], &x[0], &m.n[0], &m.k0[0], &m.t[0], &e[0], uint64(bit), m.blocks)
+}
+
+func selectLanes(m *laneModuli, z, table, index []uint64) {
+	if !useIFMA {
+		selectLanesGeneric(z[:Lanes*m.limbs], table, index)
+		return
+	}
+	selectIFMA(&z[0], &table[0], &index[0], m.limbs, len(table)/(Lanes*m.limbs))
 }

@@ -3,7 +3,7 @@
 
 package modexp
 
-// kernels names the kernels that can be tested here.
+// kernels names the kernels for one number that can be tested here.
 func kernels() []string {
 	if haveADX {
 		return []string{"adx", "generic"}
@@ -11,5 +11,21 @@ func kernels() []string {
 	return []string{"generic"}
 }
 
-// setKernel selects a kernel, even one that the processor does not announce.
-func setKernel(name string) { useADX = name == "adx" }
+// laneKernels names those for eight.
+func laneKernels() []string {
+	if haveIFMA {
+		return []string{"ifma", "twin"}
+	}
+	return []string{"twin"}
+}
+
+// setKernel selects a kernel, even one that the processor does not announce, and
+// no other but what the default has beside it.
+func setKernel(name string) {
+	useIFMA = name == "ifma"
+	useADX = name == "adx" || useIFMA
+	laneTwin = name == "twin"
+}
+
+// resetKernel undoes setKernel.
+func resetKernel() { useADX, useIFMA, laneTwin = haveADX, haveIFMA, false }

@@ -17,3 +17,14 @@ func redcLimbs(z, t, n []uint64, k0 uint64) { redcGeneric(z, t, n, k0) }
 func doubleLimbs(z, n []uint64) { doubleGeneric(z, n) }
 
 func selectLimbs(z, table []uint64, i uint64) { selectGeneric(z, table, i) }
+
+// useLanes reports whether there is a kernel of eight lanes.
+func useLanes() bool { return laneTwin }
+
+func mulLanes(m *laneModuli, z, x, y []uint64) { mulLanesGeneric(m, z, x, y) }
+
+func sqrLanes(m *laneModuli, z, x, e []uint64, bit uint) { sqrLanesGeneric(m, z, x, e, bit) }
+
+func selectLanes(m *laneModuli, z, table, index []uint64) {
+	selectLanesGeneric(z[:Lanes*m.limbs], table, index)
+}

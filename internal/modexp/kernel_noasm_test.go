@@ -7,4 +7,8 @@ package modexp
 
 func kernels() []string { return []string{"generic"} }
 
-func setKernel(string) {}
+func laneKernels() []string { return []string{"twin"} }
+
+func setKernel(name string) { laneTwin = name == "twin" }
+
+func resetKernel() { laneTwin = false }

@@ -91,10 +91,15 @@ func natOf(x *big.Int, bits int) Nat {
 	return z
 }
 
-// onKernels runs f once with each kernel.
-func onKernels(t *testing.T, f func(t *testing.T)) {
-	defer setKernel(kernels()[0])
-	for _, k := range kernels() {
+// onKernels runs f once with each kernel for one number.
+func onKernels(t *testing.T, f func(t *testing.T)) { on(t, kernels(), f) }
+
+// onLanes runs f once with each kernel for eight.
+func onLanes(t *testing.T, f func(t *testing.T)) { on(t, laneKernels(), f) }
+
+func on(t *testing.T, kernels []string, f func(t *testing.T)) {
+	defer resetKernel()
+	for _, k := range kernels {
 		setKernel(k)
 		t.Run("kernel="+k, f)
 	}

@@ -1,0 +1,145 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modexp
+
+import "unsafe"
+
+// Lanes is how many powers the lane kernel computes at once.
+const Lanes = 8
+
+const (
+	laneBits   = 52 // the radix of the lane kernel
+	laneMask   = 1<<laneBits - 1
+	blockLimbs = 10 // its block
+	blockBits  = blockLimbs * laneBits
+
+	// laneSlack is the number of bits by which R must exceed n. With R > 64n and
+	// operands below 4n a product x·y/R is below n/4, its reduction below 5n/4,
+	// and twice that below 4n again.
+	laneSlack = 6
+
+	// maxBlocks keeps sums below 2^64. A column of a product holds the low halves
+	// of one term for each limb and as many high halves, all below 2^52. The
+	// reduction adds as many, and carries that come to less than another. A
+	// doubling at the end makes that 8·160·2^52 < 2^63.
+	maxBlocks = 16
+)
+
+// laneBlocks returns the number of blocks for a modulus of that many bits, and 0
+// if it is too long.
+func laneBlocks(bits int) int {
+	b := (bits + laneSlack + blockBits - 1) / blockBits
+	if b > maxBlocks {
+		return 0
+	}
+	return b
+}
+
+// HaveLanes reports whether powers modulo numbers of that many bits are computed
+// eight at once.
+func HaveLanes(bits int) bool { return useLanes() && laneBlocks(bits) > 0 }
+
+// laneModuli are eight moduli, and the space to compute with them. A number is a
+// column of vectors, each of which has one limb of all: limb i of lane j is at
+// 8i+j.
+type laneModuli struct {
+	blocks, limbs int
+	n             []uint64
+	k0            []uint64 // -1/n mod 2^52, one vector
+	zero          []uint64 // one vector
+	t             []uint64 // scratch for a product
+	all, free     []uint64
+}
+
+// newLaneModuli leaves room for extra vectors, to be taken by number and take.
+func newLaneModuli(blocks, extra int) *laneModuli {
+	m := &laneModuli{blocks: blocks, limbs: blocks * blockLimbs}
+	m.all = alignedVectors(3*m.limbs + 2 + extra)
+	m.free = m.all
+	m.n = m.number()
+	m.t = m.take(2 * m.limbs)
+	m.k0, m.zero = m.take(1), m.take(1)
+	return m
+}
+
+func (m *laneModuli) take(vectors int) []uint64 {
+	v := m.free[: Lanes*vectors : Lanes*vectors]
+	m.free = m.free[Lanes*vectors:]
+	return v
+}
+
+func (m *laneModuli) number() []uint64 { return m.take(m.limbs) }
+
+func (m *laneModuli) wipe() { clear(m.all) }
+
+// alignedVectors returns zero vectors, none of which straddles cache lines.
+func alignedVectors(n int) []uint64 {
+	const size = 8 * Lanes
+	buf := make([]uint64, Lanes*(n+1))
+	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(buf))) % size / 8
+	return buf[skip:][:Lanes*n]
+}
+
+// setModulus makes an odd number the modulus of lane j.
+func (m *laneModuli) setModulus(j int, n []uint64) {
+	toLane(m.n, j, n)
+	m.k0[j] = negInverse(n[0]) & laneMask
+}
+
+// mul sets z = x·y/R, below 5n/4. x and y are below 4n.
+func (m *laneModuli) mul(z, x, y []uint64) {
+	end := Lanes*m.limbs - 1
+	_, _, _ = z[end], x[end], y[end]
+	mulLanes(m, z, x, y)
+}
+
+// sqr sets z = 2^b·x²/R, below 4n as x is, where b is a bit of e in each lane.
+func (m *laneModuli) sqr(z, x, e []uint64, bit int) {
+	end := Lanes*m.limbs - 1
+	_, _, _ = z[end], x[end], e[Lanes-1]
+	sqrLanes(m, z, x, e, uint(bit))
+}
+
+// pick sets each lane of z to that of an entry of table, whose number is in index.
+func (m *laneModuli) pick(z, table, index []uint64) {
+	_, _ = z[Lanes*m.limbs-1], index[Lanes-1]
+	selectLanes(m, z, table, index)
+}
+
+// toLane sets lane j of z to x, a number that fits. Its time depends on widths.
+func toLane(z []uint64, j int, x []uint64) {
+	var acc uint64
+	have := 0 // bits of acc
+	for i := j; i < len(z); i += Lanes {
+		v := acc
+		if have >= laneBits {
+			acc >>= laneBits
+			have -= laneBits
+		} else {
+			var next uint64
+			if len(x) > 0 {
+				next, x = x[0], x[1:]
+			}
+			v |= next << have
+			acc = next >> (laneBits - have)
+			have += 64 - laneBits
+		}
+		z[i] = v & laneMask
+	}
+}
+
+// fromLane sets z to lane j of x, as far as it has room.
+func fromLane(z []uint64, x []uint64, j int) {
+	clear(z)
+	for i := range len(x) / Lanes {
+		v := x[Lanes*i+j]
+		k, shift := laneBits*i/64, laneBits*i%64
+		if k < len(z) {
+			z[k] |= v << shift
+		}
+		if shift > 64-laneBits && k+1 < len(z) {
+			z[k+1] |= v >> (64 - shift)
+		}
+	}
+}
