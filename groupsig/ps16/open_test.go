@@ -49,7 +49,7 @@ func TestForgedOpenings(t *testing.T) {
 	}
 	// libgroupsig's proof doesn't mention the member: here bob's record takes the
 	// place of alice's.
-	framed, err := reopen(ob, func(b []byte) []byte { return append(b[:len(b)-128], bytesOf(o)[len(bytesOf(o))-128:]...) })
+	framed, err := reopen(ob, func(b []byte) []byte { return append(b[:len(b)-192], bytesOf(o)[len(bytesOf(o))-192:]...) })
 	if err != nil {
 		t.Fatal(err)
 	}

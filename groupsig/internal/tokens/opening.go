@@ -69,9 +69,14 @@ func decodePoint(r *join.Record) (*bls12381.G1, error) {
 
 // An Opening says who made a signature, and proves it: the opener knows a token that
 // belongs to the signature, and to the point that the member registered.
+//
+// The opener signs it. The proof alone could be made by whoever knows the token, the
+// signer first of all, and would go with a record of the same point that somebody else
+// has signed, who then would be named; openers accept no such record.
 type Opening struct {
 	record join.Record // without evidence
 	proof  sigma.HomProof
+	sig    []byte // by the opener's Ed25519 key
 }
 
 // Member returns the signer's identity.
@@ -87,27 +92,31 @@ func (o *Opening) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(o.sig) != ed25519.SignatureSize {
+		return nil, errors.New("groupsig: incomplete opening")
+	}
 	var e wire.Encoder
 	e.U8(version)
 	e.U8(suite)
 	e.Bytes(r)
 	e.Fixed(o.proof.Append(nil))
+	e.Fixed(o.sig)
 	return e.Data(), nil
 }
 
 // maxRecord bounds the encoding of a record without evidence.
 const maxRecord = 1024
 
-// UnmarshalBinary decodes an opening. It doesn't check the proof.
+// UnmarshalBinary decodes an opening. It doesn't check the proof, nor the signature.
 func (o *Opening) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	r := d.Bytes("record", maxRecord)
 	p := d.Fixed("proof", sigma.HomSize)
+	q := Opening{sig: d.Fixed("signature", ed25519.SignatureSize)}
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("groupsig: opening: %w", err)
 	}
-	var q Opening
 	if err := q.record.UnmarshalBinary(r); err != nil {
 		return fmt.Errorf("groupsig: opening: %w", err)
 	}
@@ -123,11 +132,26 @@ func (o *Opening) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
+// openItems are what proof and signature of an opening are bound to.
+func (g *Group) openItems(t *Target, context []byte) *transcript.Items {
+	return new(transcript.Items).Bytes("gid", g.ID[:]).Bytes("ver", nil).Bytes("operation", []byte("open")).
+		Bytes("sigID", t.ID[:]).Bytes("context", context)
+}
+
+// openMessage is what the opener signs.
+func (g *Group) openMessage(t *Target, o *Opening, context []byte) ([]byte, error) {
+	r, err := o.record.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return new(transcript.Items).Bytes("dst", g.dst("opening")).Append(g.openItems(t, context)).
+		Bytes("record", r).Bytes("proof", o.proof.Append(nil)).Data(), nil
+}
+
 // statement returns the pairs e(A, token) = K and e(P1, token) = e(T, Q), and the
 // context of their proof.
 func (g *Group) statement(t *Target, point *bls12381.G1, context []byte) (*transcript.Items, []sigma.HomPair) {
-	items := new(transcript.Items).Bytes("gid", g.ID[:]).Bytes("ver", nil).Bytes("operation", []byte("open")).
-		Bytes("sigID", t.ID[:]).Bytes("context", context)
+	items := g.openItems(t, context)
 	own := new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(point, g.Q))
 	return items, []sigma.HomPair{{G: t.A, K: t.k()}, {G: bls12381.G1Generator(), K: own}}
 }
@@ -183,12 +207,17 @@ func (k *Key) Open(g *Group, register *join.Register, t *Target, context []byte)
 		return nil, err
 	}
 	o.proof = *proof
+	msg, err := g.openMessage(t, o, context)
+	if err != nil {
+		return nil, err
+	}
+	o.sig = k.Sign(msg)
 	return o, nil
 }
 
 // VerifyOpening checks an opening of a signature that the caller has verified: the
-// registered point isn't zero, the proof ties it to the signature, and the member's
-// long-term key has signed it for this group.
+// registered point isn't zero, the proof ties it to the signature, the opener has
+// signed both, and the member's long-term key has signed the point for this group.
 func (g *Group) VerifyOpening(t *Target, o *Opening, key ed25519.PublicKey, context []byte) error {
 	if o == nil {
 		return errOpening
@@ -200,6 +229,13 @@ func (g *Group) VerifyOpening(t *Target, o *Opening, key ed25519.PublicKey, cont
 	items, pairs := g.statement(t, point, context)
 	if sigma.VerifyHomVarTime(g.dst("open"), items, pairs, &o.proof) != nil {
 		return errOpening
+	}
+	msg, err := g.openMessage(t, o, context)
+	if err != nil {
+		return err
+	}
+	if !ed25519.Verify(g.Opener, msg, o.sig) {
+		return errors.New("the opening isn't signed by the opener")
 	}
 	if o.record.Scheme != g.Scheme || o.record.GroupID != g.ID {
 		return errors.New("the registration is for another group")
