@@ -285,7 +285,7 @@ func (k *IssuerKey) Reissue(gk *GroupKey, register *join.Register, member string
 	if err != nil {
 		return nil, err
 	}
-	if err := register.Reissued(member, epoch); err != nil {
+	if err := register.Reissued(r, epoch); err != nil {
 		return nil, err
 	}
 	return k.credential(gk, &m.h, epoch), nil

@@ -196,14 +196,18 @@ func (g *Register) block(e *entry) {
 	g.blocked[e.record.Member] = max(g.blocked[e.record.Member], e.epoch)
 }
 
-// Reissued notes that the live record of an identity gets a credential for an epoch.
-// The register is stored before the credential is released.
-func (g *Register) Reissued(member string, epoch uint64) error {
+// Reissued notes that a live record gets a credential for an epoch, and refuses one
+// for which a record before it that is revoked has a credential, as Admit does. The
+// register is stored before the credential is released.
+func (g *Register) Reissued(r *Record, epoch uint64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	i, ok := g.live[member]
-	if !ok {
-		return fmt.Errorf("join: %q isn't a member", member)
+	i, ok := g.live[r.Member]
+	if !ok || g.records[i].record != r {
+		return fmt.Errorf("join: %q isn't a member", r.Member)
+	}
+	if err := g.checkRejoin(r.Member, epoch); err != nil {
+		return err
 	}
 	g.records[i].epoch = max(g.records[i].epoch, epoch)
 	return nil
