@@ -164,6 +164,28 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// Anybody can sign for a key of small order: here for the neutral point, by one
+// signature for all messages. Its owner could deny whatever it registered.
+func TestWeakKey(t *testing.T) {
+	weak, signature := make(ed25519.PublicKey, 32), make([]byte, 64)
+	weak[0], signature[0] = 1, 1
+	if !ed25519.Verify(weak, []byte("anything"), signature) {
+		t.Skip("the standard library refuses it")
+	}
+	r := record(t, "eve", 1, newKey(t))
+	r.Key, r.Signature = weak, signature
+	if r.Verify(weak) == nil {
+		t.Error("a record is accepted")
+	}
+	g := NewRegister("test", gid, 48)
+	if g.Add(r) == nil {
+		t.Error("registered")
+	}
+	if _, err := NewSessions("test", gid).Open("eve", weak, Fischlin, 0, 60); err == nil {
+		t.Error("invited")
+	}
+}
+
 func TestRegister(t *testing.T) {
 	g := NewRegister("test", gid, 48)
 	var stored int
@@ -328,13 +350,16 @@ func TestRejoin(t *testing.T) {
 	// Credentials that were made ahead of their epoch count.
 	g = NewRegister("test", gid, 48)
 	must(admit(g, epoch))
-	must(g.Reissued("ada", epoch+3))
-	must(g.Reissued("ada", epoch+1))
+	ada := g.Member("ada")
+	must(g.Reissued(ada, epoch+3))
+	must(g.Reissued(ada, epoch+1))
 	must(g.Revoke("ada"))
 	g = reload(g)
 	early("reissued for later", admit(g, epoch+3))
 	must(admit(g, epoch+4))
-	if g.Reissued("bob", epoch) == nil {
+	early("reissued for an epoch before", g.Reissued(g.Member("ada"), epoch+3))
+	must(g.Reissued(g.Member("ada"), epoch+4))
+	if g.Reissued(ada, epoch+5) == nil || g.Reissued(record(t, "bob", 99, newKey(t)), epoch+5) == nil {
 		t.Error("reissued for nobody")
 	}
 

@@ -25,6 +25,7 @@ import (
 
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
+	"github.com/undersign/undersign/internal/zip215"
 )
 
 const (
@@ -87,8 +88,8 @@ func (r *Record) Sign(key ed25519.PrivateKey) error {
 // Verify checks the record's signature under the key that its reader knows as the
 // member's. That the record belongs to a group and a scheme is the caller's to compare.
 func (r *Record) Verify(key ed25519.PublicKey) error {
-	if len(key) != ed25519.PublicKeySize {
-		return errors.New("join: the long-term key isn't an Ed25519 key")
+	if err := CheckKey(key); err != nil {
+		return err
 	}
 	if err := CheckScheme(r.Scheme); err != nil {
 		return err
@@ -98,6 +99,15 @@ func (r *Record) Verify(key ed25519.PublicKey) error {
 	}
 	if !ed25519.Verify(key, r.message(), r.Signature) {
 		return fmt.Errorf("join: the registration signature of %q is wrong", r.Member)
+	}
+	return nil
+}
+
+// CheckKey refuses what isn't a long-term key: among others, a point of small order, for
+// which anybody can sign, so that its owner could deny what it registered.
+func CheckKey(key ed25519.PublicKey) error {
+	if zip215.CheckRegistration(key) != nil {
+		return errors.New("join: the long-term key isn't an Ed25519 key")
 	}
 	return nil
 }

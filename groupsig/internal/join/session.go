@@ -135,8 +135,8 @@ func (s *Sessions) Open(member string, key ed25519.PublicKey, kind Kind, now, li
 	if err := errors.Join(CheckScheme(s.scheme), CheckMember(member)); err != nil {
 		return nil, err
 	}
-	if len(key) != ed25519.PublicKeySize {
-		return nil, errors.New("join: the long-term key isn't an Ed25519 key")
+	if err := CheckKey(key); err != nil {
+		return nil, err
 	}
 	if kind > Schnorr {
 		return nil, errors.New("join: unknown kind of proof")
