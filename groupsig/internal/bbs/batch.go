@@ -63,6 +63,9 @@ func (b *Batch) verify() []error {
 	errs := make([]error, len(b.items))
 	for i := range b.items {
 		it := &b.items[i]
+		if it.err == nil { // of valid signatures alone is said that their signer is revoked
+			it.err = b.k.checkRevoked(it.g, &it.opts)
+		}
 		errs[i] = it.err
 		it.g, it.st = nil, nil
 	}
@@ -85,7 +88,7 @@ func (b *Batch) prepare(it *batchItem) (err error) {
 	} else if err := k.checkProof(it.g, it.opts.Scope, it.msg); err != nil {
 		return err
 	}
-	return k.checkRevoked(it.g, &it.opts)
+	return nil
 }
 
 // minBisect is the number of signatures from which they are verified one by one.
@@ -99,7 +102,9 @@ func (b *Batch) bisect(idx []int, digest [sha256.Size]byte) {
 	case len(idx) < minBisect:
 		for _, i := range idx {
 			it := &b.items[i]
-			_, it.err = b.k.verify(it.msg, it.sig, &it.opts)
+			opts := it.opts
+			opts.Revocation = nil // which comes last
+			_, it.err = b.k.verify(it.msg, it.sig, &opts)
 		}
 		return
 	case b.holds(idx, digest):
