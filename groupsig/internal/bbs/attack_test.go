@@ -5,9 +5,11 @@ package bbs
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"testing"
 
+	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/internal/bls12381"
 )
 
@@ -96,6 +98,96 @@ func TestAccusedIssuer(t *testing.T) {
 	r := g.register.Find(o.Value())
 	if r == nil || r.Member != "ada" || r.Verify(g.public("ada")) != nil {
 		t.Errorf("the issuer finds %v", r)
+	}
+}
+
+// Somebody who has an opening signs a record with the signer's point by a key of its
+// own: the opening doesn't name it. Nor does it accuse the issuer without the record.
+func TestOpeningOfAnother(t *testing.T) {
+	for _, f := range []Features{Escrow, Plus | Convert | Epoch | Escrow | SingleOpener} {
+		g := newGroup(t, f)
+		sig := g.sign(g.join("ada"), "m", "s", false)
+		o, err := g.opener.Open(g.k, g.register, msg("m"), sig, g.opts("s"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mallory := *o.record
+		mallory.Member = "mallory"
+		if err := mallory.Sign(g.key("mallory")); err != nil {
+			t.Fatal(err)
+		}
+		again := *o.record // signed by ada, for another session
+		again.Session[0]++
+		if err := again.Sign(g.key("ada")); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []*join.Record{&mallory, &again, nil} {
+			q := &Opening{yh: o.yh, record: r, proof: o.proof}
+			var key ed25519.PublicKey
+			if r != nil {
+				key = r.Key
+				if err := r.Verify(key); err != nil {
+					t.Fatal("the record is no good:", err)
+				}
+			}
+			if g.k.VerifyOpening(msg("m"), sig, g.opts("s"), q, key, nil) == nil {
+				t.Errorf("features %#x: the opening names %q", f, q.Member())
+			}
+		}
+		if err := g.k.VerifyOpening(msg("m"), sig, g.opts("s"), o, g.public("ada"), nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A batch says of valid signatures alone that their signer is revoked: anybody can put
+// a pseudonym from a list into the layout for batches.
+func TestBatchForgesRevoked(t *testing.T) {
+	g := newGroup(t, Scope|Escrow|Token)
+	ada, bob := g.join("ada"), g.join("bob")
+	list := g.list(listTerms, Revoked{Pseudonyms: [][]byte{g.nym(ada, "s")}})
+	opts := g.under(list, "s", now)
+	forged := g.sign(bob, "m", "s", true)
+	copy(forged[ptNym*bls12381.G1Size:], list.Entries(nymSection)[0])
+	for _, n := range []int{1, 5} {
+		b := g.k.Batch()
+		for range n {
+			b.Add(msg("m"), forged, opts)
+		}
+		b.Add(msg("m"), g.sign(ada, "m", "s", true), opts)
+		var be *BatchError
+		if err := b.Verify(); !errors.As(err, &be) || len(be.Errs) != n+1 {
+			t.Fatal(err)
+		}
+		for i, err := range be.Errs {
+			if errors.Is(err, ErrRevoked) != (i == n) {
+				t.Errorf("%d forged ones, at %d: %v", n, i, err)
+			}
+		}
+	}
+}
+
+// Who has joined again gets no credential for an epoch in which the one before is good.
+func TestReissueBackdated(t *testing.T) {
+	g := newGroup(t, Scope|Epoch)
+	g.join("ada") // of epoch 7
+	before := g.register.Member("ada")
+	if err := g.register.Revoke("ada"); err != nil {
+		t.Fatal(err)
+	}
+	g.epoch++
+	g.join("ada")
+	if _, err := g.issuer.Reissue(g.k, g.register, "ada", g.epoch-1); !errors.As(err, new(*join.RejoinError)) {
+		t.Errorf("two pseudonyms in one scope and epoch: %v", err)
+	}
+	for epoch := g.epoch; epoch < g.epoch+2; epoch++ {
+		if _, err := g.issuer.Reissue(g.k, g.register, "ada", epoch); err != nil {
+			t.Error(err)
+		}
+	}
+	// Revoked, and joined again, after the record was looked up.
+	if g.register.Reissued(before, g.epoch+1) == nil {
+		t.Error("a revoked record gets a credential")
 	}
 }
 

@@ -526,8 +526,11 @@ func TestForgedOpenings(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := &Opening{yh: p.yh, record: p.record}
-		q.proof, err = g.k.openStatement(h, &q.yh).Prove(g.k.dst("open"), g.k.openContext(h, nil, &q.yh), g.opener.z[:1])
+		items, err := g.k.openContext(h, nil, q)
 		if err != nil {
+			t.Fatal(err)
+		}
+		if q.proof, err = g.k.openStatement(h, &q.yh).Prove(g.k.dst("open"), items, g.opener.z[:1]); err != nil {
 			t.Fatal(err)
 		}
 		refused("a wrong proof", "m", sig, q, g.public("bob"))

@@ -102,10 +102,22 @@ func (k *GroupKey) openStatement(g *signature, yh *bls12381.G1) *sigma.Statement
 	return sigma.EqDlog(&k.g.p, &g.p[e], &k.opk[0].p, diff)
 }
 
-// openContext is what the proof absorbs before its statement.
-func (k *GroupKey) openContext(g *signature, context []byte, yh *bls12381.G1) *transcript.Items {
+// openContext is what the proof absorbs before its statement. The record is part of it,
+// where there is one: what was decrypted stays as it is when somebody else signs a
+// record with the same point, who then would be named.
+func (k *GroupKey) openContext(g *signature, context []byte, o *Opening) (*transcript.Items, error) {
 	id := k.sigID(g)
-	return k.context("open").Bytes("sigID", id[:]).Bytes("context", context).G1("Yh", yh)
+	items := k.context("open").Bytes("sigID", id[:]).Bytes("context", context).G1("Yh", &o.yh)
+	if o.record == nil {
+		return items, nil
+	}
+	named := *o.record
+	named.Evidence = nil
+	b, err := named.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return items.Bytes("record", b), nil
 }
 
 // Open says who made a signature. It verifies the signature first: what it decrypts
@@ -142,8 +154,11 @@ func (z *OpenerKey) Open(k *GroupKey, register *join.Register, msg transcript.Me
 		o.record = &named
 	}
 	o.yh.Set(&m)
-	o.proof, err = k.openStatement(g, &o.yh).Prove(k.dst("open"), k.openContext(g, context, &o.yh), z.z[:1])
+	items, err := k.openContext(g, context, o)
 	if err != nil {
+		return nil, err
+	}
+	if o.proof, err = k.openStatement(g, &o.yh).Prove(k.dst("open"), items, z.z[:1]); err != nil {
 		return nil, err
 	}
 	return o, nil
@@ -169,7 +184,11 @@ func (k *GroupKey) VerifyOpening(msg transcript.Message, sig []byte, opts Verify
 	if o.yh.IsIdentity() {
 		return errors.New("groupsig: the opening is empty")
 	}
-	if k.openStatement(g, &o.yh).VerifyVarTime(k.dst("open"), k.openContext(g, context, &o.yh), o.proof) != nil {
+	items, err := k.openContext(g, context, o)
+	if err != nil {
+		return err
+	}
+	if k.openStatement(g, &o.yh).VerifyVarTime(k.dst("open"), items, o.proof) != nil {
 		return errors.New("groupsig: the proof of the opening is wrong")
 	}
 	if o.record == nil {
