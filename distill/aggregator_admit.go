@@ -73,8 +73,6 @@ func (e *poolEntry) same(x *poolEntry) bool { return e.hash == x.hash && e.notAf
 // nobody greedy, costs more than that.
 func (a *Aggregator) examine(now int64, s *Submission) (c *clientState, rule Rule, wait int64) {
 	switch {
-	case a.draining:
-		return nil, RuleDraining, 0
 	case a.view == nil || !a.hasHead:
 		return nil, RuleNoHead, a.limits.BatchAge
 	case a.view.FirstInactive([]uint64{s.ID}) >= 0:
@@ -88,6 +86,8 @@ func (a *Aggregator) examine(now int64, s *Submission) (c *clientState, rule Rul
 	}
 	known := c.find(s.Nonce) != nil
 	switch {
+	case a.draining && !known && !c.executed(s.Nonce):
+		return c, RuleDraining, 0
 	case !known && (a.pool.bytes+a.incoming.bytes >= a.limits.PoolBytes ||
 		a.messages()+len(a.incoming.list) >= a.limits.PoolMessages):
 		return c, RuleFull, a.limits.BatchAge

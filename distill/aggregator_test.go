@@ -129,6 +129,9 @@ func TestAggregatorNotReady(t *testing.T) {
 	if len(actions[SendProposals](out)) != 1 {
 		t.Fatal("a draining aggregator waits for nothing")
 	}
+	if out = admit(t, a, 20, s); len(actions[SendAck](out)) != 1 {
+		t.Fatal("a draining aggregator denies what it has")
+	}
 }
 
 func TestAggregatorOpens(t *testing.T) {
