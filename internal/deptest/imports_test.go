@@ -112,7 +112,7 @@ func ownImportProblem(f *goFile, n int, own string) string {
 		return "it is for tests"
 	case m < n, m == n && layers[n].within:
 		return ""
-	case m == n && within[f.dir()] != "" && strings.HasPrefix(own, within[f.dir()]):
+	case m == n && slices.ContainsFunc(within[f.dir()], func(p string) bool { return strings.HasPrefix(own, p) }):
 		return ""
 	case m == n:
 		return "packages of the layer of " + layers[n].name + " don't import one another"
