@@ -50,13 +50,12 @@ func putKeyedLeaf(b *[LeafSize]byte, notAfter uint64, payloadHash *[32]byte) {
 // KeyedPayloadHash returns the hash of a payload of a client that is known by its key.
 func KeyedPayloadHash(key *KeyBytes, payload []byte) (sum [32]byte) {
 	// Short payloads don't leave the stack.
-	const short = 2 * 96
-	var buf [tagSize + len(key) + 8 + short]byte
+	var buf [tagSize + len(key) + 8 + shortPayload]byte
 	const prefix = tagSize + len(key) + 8
 	copy(buf[:], tagKeyedPayload[:])
 	copy(buf[tagSize:], key[:])
 	binary.BigEndian.PutUint64(buf[tagSize+len(key):], uint64(len(payload)))
-	if len(payload) <= short {
+	if len(payload) <= shortPayload {
 		return sha256.Sum256(buf[:prefix+copy(buf[prefix:], payload)])
 	}
 	h := sha256.New()

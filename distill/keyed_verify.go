@@ -35,9 +35,8 @@ type KeyedVerifier struct {
 	Known func(*KeyBytes) *bls.PublicKey
 
 	// Messages returns what a key signs by itself for a payload, at least one message, if
-	// it isn't among those who sign the root. Who signs the root signs the payload, so
-	// that a payload for which it fails isn't accepted from anybody. If it isn't set, it
-	// is the digest of the leaf's [Sub].
+	// it isn't among those who sign the root, who have signed the payload itself. If it
+	// isn't set, it is the digest of the leaf's [Sub].
 	Messages func(key *KeyBytes, payload []byte) ([][]byte, error)
 }
 
@@ -145,13 +144,6 @@ func (v *KeyedVerifier) prepare(encoded []byte) (c *KeyedVerified, eq equation, 
 	}
 	c = &KeyedVerified{KeyedBatch: b, Digest: digest}
 	c.hashLeaves()
-	if v.Messages != nil {
-		for i := range b.Keys {
-			if msgs, err := v.Messages(&b.Keys[i], b.Payloads.At(i)); err != nil || len(msgs) == 0 {
-				return nil, eq, &RejectError{RuleKeyedPayload, i, err}
-			}
-		}
-	}
 	// An invalid signature costs less to find than invalid keys.
 	if eq.sig, err = bls.ParseSignature(b.Aggregate[:]); err != nil {
 		return nil, eq, &RejectError{RuleAggregateEncoding, -1, err}
@@ -189,7 +181,7 @@ func (v *KeyedVerifier) addKeys(c *KeyedVerified, eq *equation) error {
 	eq.keys = nil
 	for i, at := range c.Stragglers {
 		msgs, err := v.messages(c, int(at))
-		if err != nil {
+		if err != nil || len(msgs) == 0 {
 			return &RejectError{RuleKeyedPayload, int(at), err}
 		}
 		for _, m := range msgs {

@@ -58,11 +58,11 @@ func putFields(b *[LeafSize / 2]byte, id, nonce, notAfter uint64) {
 
 // PayloadHash returns the hash by which statements name a payload.
 func PayloadHash(payload []byte) [32]byte {
-	// Short payloads, which fit into one block, don't leave the stack.
-	var short [payloadPrefix + 64]byte
+	// Short payloads don't leave the stack.
+	var short [payloadPrefix + shortPayload]byte
 	buf := append(short[:0], tagPayload[:]...)
 	buf = binary.BigEndian.AppendUint64(buf, uint64(len(payload)))
-	if len(payload) <= 64 {
+	if len(payload) <= shortPayload {
 		return sha256.Sum256(append(buf, payload...))
 	}
 	h := sha256.New()
@@ -73,4 +73,7 @@ func PayloadHash(payload []byte) [32]byte {
 	return sum
 }
 
-const payloadPrefix = tagSize + 8
+const (
+	payloadPrefix = tagSize + 8
+	shortPayload  = 192
+)

@@ -11,6 +11,10 @@ type G1Affine struct{ a bls.G1Affine }
 
 // Set sets a to p.
 func (a *G1Affine) Set(p *G1) *G1Affine {
+	if p.affine && !p.IsIdentity() { // mostly, and there are many
+		a.a.X, a.a.Y = p.x, p.y
+		return a
+	}
 	a.a = p.toAffine()
 	return a
 }
