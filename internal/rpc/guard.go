@@ -5,6 +5,7 @@ package rpc
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -129,7 +130,8 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	call := Call{Party: fingerprint, Operation: p.operation, Self: fingerprint == g.cfg.Self, open: p.open}
+	key, _ := r.TLS.PeerCertificates[0].PublicKey.(ed25519.PublicKey) // as Peer has found
+	call := Call{Party: fingerprint, PublicKey: key, Operation: p.operation, Self: fingerprint == g.cfg.Self, open: p.open}
 	if !call.Self && !p.open && !g.cfg.Known(fingerprint) {
 		g.refuse(w, r, call, &policy.DeniedError{Call: call.policy(), Reason: "the party isn't known"})
 		return
@@ -168,6 +170,11 @@ func (g *Guard) refuse(w http.ResponseWriter, r *http.Request, call Call, err er
 		return
 	}
 	g.writer.Write(w, r, encodeError(g.cfg.Log, call.Operation, err))
+}
+
+// Denied records that a handler denies a call by itself.
+func (g *Guard) Denied(call Call, reason string) {
+	g.note(call, &policy.DeniedError{Call: call.policy(), Reason: reason})
 }
 
 // note records a denial.

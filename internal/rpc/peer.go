@@ -4,8 +4,11 @@
 package rpc
 
 import (
+	"crypto/ed25519"
+	"crypto/tls"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
@@ -19,16 +22,29 @@ type Peer struct {
 	fingerprint string
 	address     string
 	http        *http.Client
+	key         atomic.Pointer[ed25519.PublicKey]
 }
 
 // NewPeer returns the way to the party with a fingerprint, at host:port, for the party id.
 func NewPeer(id *party.Identity, fingerprint, address string) *Peer {
+	p := &Peer{fingerprint: fingerprint, address: address}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
-	return &Peer{fingerprint, address, &http.Client{
+	config := id.ClientTLS(fingerprint)
+	verify := config.VerifyConnection
+	config.VerifyConnection = func(s tls.ConnectionState) error {
+		if err := verify(s); err != nil {
+			return err
+		}
+		if key, ok := s.PeerCertificates[0].PublicKey.(ed25519.PublicKey); ok {
+			p.key.Store(&key)
+		}
+		return nil
+	}
+	p.http = &http.Client{
 		Transport: &http.Transport{
 			Protocols:              protocols,
-			TLSClientConfig:        id.ClientTLS(fingerprint),
+			TLSClientConfig:        config,
 			DialContext:            (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
 			TLSHandshakeTimeout:    5 * time.Second,
 			IdleConnTimeout:        90 * time.Second,
@@ -37,7 +53,16 @@ func NewPeer(id *party.Identity, fingerprint, address string) *Peer {
 			HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second, WriteByteTimeout: 15 * time.Second},
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	}
+	return p
+}
+
+// PublicKey returns the party's key, or nil before the first connection.
+func (p *Peer) PublicKey() ed25519.PublicKey {
+	if key := p.key.Load(); key != nil {
+		return *key
+	}
+	return nil
 }
 
 // Fingerprint returns the party's name.

@@ -8,6 +8,7 @@ package rpc
 
 import (
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"strings"
 	"unicode"
@@ -16,6 +17,7 @@ import (
 // A Call is what a handler knows about the call that it serves.
 type Call struct {
 	Party     string // fingerprint of who calls
+	PublicKey ed25519.PublicKey
 	Operation string // such as threshold.sign
 	Key       string // fingerprint of the key that was decided about, or empty
 	Self      bool   // the caller is the node itself: nothing is denied

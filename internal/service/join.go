@@ -1,0 +1,60 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"connectrpc.com/connect"
+
+	nodev1 "github.com/undersign/undersign/gen/undersign/node/v1"
+	"github.com/undersign/undersign/gen/undersign/node/v1/nodev1connect"
+	"github.com/undersign/undersign/internal/party"
+	"github.com/undersign/undersign/internal/roster"
+	"github.com/undersign/undersign/internal/rpc"
+)
+
+// Join uses an invitation for the party id, which listens at address, or doesn't if that
+// is empty. Afterwards each knows the other: here it is called name, or what it calls itself
+// if name is empty. Once more with the same invitation is allowed.
+func Join(ctx context.Context, id *party.Identity, r *roster.Roster, token, name, address string) (m roster.Member, yourName string, err error) {
+	inv, err := party.ParseInvitation(token)
+	if err != nil {
+		return m, "", err
+	}
+	if inv.Fingerprint == id.Fingerprint() {
+		return m, "", errors.New("service: the invitation is this node's own")
+	}
+	// A name that won't do is better known before the invitation is used.
+	if name != "" {
+		if err := roster.CheckName(name); err != nil {
+			return m, "", err
+		}
+		if other, ok := r.Find(name); ok && other.Fingerprint != inv.Fingerprint {
+			return m, "", fmt.Errorf("%w: %s", roster.ErrName, name)
+		}
+	}
+	peer := rpc.NewPeer(id, inv.Fingerprint, inv.Address)
+	defer peer.Close()
+	resp, err := nodev1connect.NewNodeServiceClient(peer.HTTP(), peer.URL(), peer.Options(64<<10)...).
+		Join(ctx, &nodev1.JoinRequest{Secret: inv.Secret[:], Address: address})
+	var coded *connect.Error
+	if errors.As(err, &coded) && coded.Code() == connect.CodePermissionDenied {
+		return m, "", roster.ErrInvitation
+	}
+	if err != nil {
+		return m, "", fmt.Errorf("service: %s: %w", inv.Address, err)
+	}
+	m = roster.Member{Key: peer.PublicKey(), Name: name, Address: inv.Address}
+	if name == "" {
+		m.Name = resp.Name
+	}
+	if err := r.Add(m); err != nil {
+		return m, "", err
+	}
+	m, _ = r.Lookup(inv.Fingerprint)
+	return m, resp.YourName, nil
+}
