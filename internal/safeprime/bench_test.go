@@ -55,18 +55,19 @@ func BenchmarkCandidate(b *testing.B) {
 			if err := w.draw(b.Context()); err != nil {
 				b.Fatal(err)
 			}
-			ts := newTester(defaultKernel)
+			k := kernelFor(bits)
+			ts := newTester(k)
 			var tested atomic.Uint64
 			all := append([]uint32(nil), w.survivors...)
 			c := startClock()
 			for b.Loop() {
-				if len(w.survivors) < defaultKernel.lanes {
+				if len(w.survivors) < k.lanes {
 					w.survivors = append(w.survivors[:0], all...)
 				}
 				n := 0
 				ts.search(b.Context(), func(q *big.Int) bool {
 					n++
-					return n <= defaultKernel.lanes && w.next(q)
+					return n <= k.lanes && w.next(q)
 				}, &tested)
 			}
 			b.ReportMetric(pr.meanCandidates(), "candidates/prime")

@@ -176,7 +176,7 @@ type result struct {
 }
 
 func newWorker(pr params, table *primeTable, tested *atomic.Uint64) *worker {
-	return &worker{newWindow(pr, table), newTester(defaultKernel), tested}
+	return &worker{newWindow(pr, table), newTester(kernelFor(pr.bits)), tested}
 }
 
 // run sends safe primes, at most one of each window, until ctx is done.

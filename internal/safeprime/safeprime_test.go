@@ -310,7 +310,7 @@ func TestWorkerUniform(t *testing.T) {
 		t.Skip("the window has no safe prime")
 	}
 	const each = 100
-	ts := newTester(defaultKernel)
+	ts := newTester(kernelFor(48))
 	var tested atomic.Uint64
 	for range each * len(counts) {
 		w.survivors = append(w.survivors[:0], all...)

@@ -22,17 +22,16 @@ type kernel struct {
 	probe func(ns []*big.Int, ok []bool)
 }
 
-// defaultKernel is what all workers use. For a prime p = 2q'+1 its Fermat test
-// comes to 2^q' = 1 or -1 mod p, and one squaring.
-var defaultKernel = kernel{lanes: 1, probe: func(ns []*big.Int, ok []bool) {
-	for i, n := range ns {
-		ok[i] = modexp.FermatBase2(n)
+// kernelFor returns what all workers use for primes of that many bits. For a prime
+// p = 2q'+1 its Fermat test comes to 2^q' = 1 or -1 mod p, and one squaring.
+func kernelFor(bits int) kernel {
+	k := kernel{lanes: 1, probe: modexp.FermatLanes}
+	// Few are tested for a small prime, and a batch that has one is tested to its end.
+	if bits > 320 && modexp.HaveLanes(bits) {
+		k.lanes = modexp.Lanes
 	}
-}}
-
-// rounds is the number of Miller-Rabin tests with pseudorandom bases in the
-// final test of q'. A Lucas test comes on top.
-const rounds = 20
+	return k
+}
 
 // A tester looks for a safe prime among candidates.
 //
@@ -87,7 +86,7 @@ func (t *tester) search(ctx context.Context, next func(q *big.Int) bool, tested 
 			switch {
 			case !t.ok[i]:
 			case i < second:
-				if new(big.Int).Rsh(b, 1).ProbablyPrime(rounds) {
+				if isPrime(new(big.Int).Rsh(b, 1)) {
 					return new(big.Int).Set(b), nil
 				}
 			default:

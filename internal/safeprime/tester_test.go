@@ -35,7 +35,7 @@ func probeEuler(ns []*big.Int, ok []bool) {
 // kernels are all kernels, and some to test the tester by.
 func kernels() map[string]kernel {
 	return map[string]kernel{
-		"default": defaultKernel,
+		"default": kernelFor(MaxBits / 2),
 		"euler":   {1, probeEuler},
 		"lanes=3": {3, probeEuler},
 		"lanes=8": {8, probeEuler},

@@ -1,0 +1,76 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package safeprime
+
+import (
+	"math/big"
+	"testing"
+)
+
+// Composite numbers that fool single tests, and primes.
+func TestIsPrime(t *testing.T) {
+	mersenne := func(k uint) *big.Int {
+		p := new(big.Int).Lsh(one, k)
+		return p.Sub(p, one)
+	}
+	var composite []*big.Int
+	for _, n := range pseudoprimes {
+		composite = append(composite, big.NewInt(n))
+	}
+	for n := int64(9); n < 1000; n += 2 {
+		if n := big.NewInt(n); !n.ProbablyPrime(0) {
+			composite = append(composite, n)
+		}
+	}
+	composite = append(composite, new(big.Int).Mul(mersenne(521), mersenne(607)), mersenne(523), mersenne(1277),
+		new(big.Int).Mul(mersenne(607), mersenne(607)))
+	for _, n := range composite {
+		if isPrime(n) {
+			t.Errorf("%v passes", n)
+		}
+		if n.BitLen() > 16 && millerRabin(n) {
+			t.Errorf("%v passes the tests of Miller and Rabin", n)
+		}
+	}
+	primes := []*big.Int{mersenne(521), mersenne(607), mersenne(1279), mersenne(2203), big.NewInt(1<<16 + 1), big.NewInt(1000003)}
+	p := new(big.Int).Mul(mersenne(61), big.NewInt(1<<20)) // p-1 = 2^20·...
+	for p.Add(p, one); !p.ProbablyPrime(10); p.Add(p, big.NewInt(1<<20)) {
+	}
+	primes = append(primes, p)
+	for n := int64(5); n < 1000; n += 2 {
+		if n := big.NewInt(n); n.ProbablyPrime(0) {
+			primes = append(primes, n)
+		}
+	}
+	for _, n := range primes {
+		if !isPrime(n) {
+			t.Errorf("%v doesn't pass", n)
+		}
+		if n.BitLen() >= 16 && !millerRabin(n) {
+			t.Errorf("%v doesn't pass the tests of Miller and Rabin", n)
+		}
+	}
+}
+
+// A Carmichael number with few small factors passes one test in up to four, but not
+// all of them.
+func TestMillerRabinCarmichael(t *testing.T) {
+	// (6k+1)(12k+1)(18k+1) with three primes (Chernick 1939).
+	found := 0
+	for k := int64(1 << 20); found < 5; k++ {
+		a, b, c := big.NewInt(6*k+1), big.NewInt(12*k+1), big.NewInt(18*k+1)
+		if !a.ProbablyPrime(0) || !b.ProbablyPrime(0) || !c.ProbablyPrime(0) {
+			continue
+		}
+		found++
+		n := new(big.Int).Mul(a, b)
+		n.Mul(n, c)
+		if new(big.Int).Exp(two, new(big.Int).Sub(n, one), n).Cmp(one) != 0 {
+			t.Errorf("%v is no Carmichael number", n)
+		}
+		if millerRabin(n) || isPrime(n) {
+			t.Errorf("%v passes", n)
+		}
+	}
+}
