@@ -26,8 +26,8 @@ type Report struct {
 
 // Stats count what happened.
 type Stats struct {
-	Validators int    `json:"validators"`
-	Mode       string `json:"mode"`
+	Validators int    `json:"validators,omitempty"`
+	Mode       string `json:"mode,omitempty"`
 	Heights    uint64 `json:"heights"`
 	Messages   int    `json:"messages"` // of honest clients
 	Executed   int    `json:"executed"` // those, and others'

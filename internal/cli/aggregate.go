@@ -34,6 +34,7 @@ are basic and augmented, which is Chia's.`,
 		newAggregateSignCmd(e),
 		newAggregateCombineCmd(e),
 		newAggregateVerifyCmd(e),
+		newAggregateSimulateCmd(e),
 	)
 	c.Example = `  undersign aggregate keygen -o alice.key --to alice.txt
   undersign aggregate prove --key alice.key -i alice-age.key
