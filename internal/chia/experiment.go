@@ -199,6 +199,7 @@ func (x *Experiment) measure(ctx context.Context, c *Chain, s *setup, methods []
 // fastest returns the least time that f takes, of three runs and of all that begin within
 // some time.
 func fastest(f func() error, atLeast time.Duration) (time.Duration, error) {
+	runtime.GC() // what others left isn't to be paid for here
 	best, sum := time.Duration(math.MaxInt64), time.Duration(0)
 	for i := 0; i < rounds || sum < atLeast && i < 1000; i++ {
 		start := threadTime()
