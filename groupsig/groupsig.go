@@ -69,7 +69,8 @@ type Role interface {
 	sealed()
 }
 
-// An IssuerKey admits members. It is used by one goroutine at a time.
+// An IssuerKey admits members. It is used by one goroutine at a time. A key is for one
+// group: credentials may be good in other groups of the key, where nobody is registered.
 type IssuerKey interface {
 	Role
 	// Invite opens a session for a member, whose long-term key the issuer knows.

@@ -11,6 +11,9 @@ import (
 
 // An IssuerKey makes credentials. It can make members that nobody can trace, but can't
 // sign as a member.
+//
+// A key is for one group. Its credentials are good in each of its groups that has the
+// same label, though the opener there knows nothing of the member.
 type IssuerKey struct {
 	k *bbs.IssuerKey
 }
