@@ -248,7 +248,7 @@ func (a *aggregator) submission(sub *distill.Submission) {
 
 func (a *aggregator) reduction(r *distill.Reduction) {
 	if a.rogue != nil {
-		a.rogue.reduction(r)
+		a.rogue.reduction(a, r)
 	}
 	a.do(func() ([]distill.AggregatorAction, error) { return a.a.HandleReduction(a.s.now, r) })
 }

@@ -18,26 +18,30 @@ type rogueAggregator struct {
 	subs   map[message]*distill.Submission
 	reds   map[[2]uint64]distill.Reduction // by number of the batch and id
 	pairs  int                             // batches that were published twice, or made bad
+	forged map[[2]uint64]*distill.Batch    // by the same: what is wanted to be signed
 	bare   bool                            // attacks by absent leaves, see [WrongBareHash]
 	baited map[uint64]bool
 }
 
 // The habits of rogue aggregators.
 const (
-	equivocate   = 1 << iota // other proposals of the same number
-	wrongRoots               // proposals of trees in which the client isn't
-	twoBatches               // of one number
-	badBatches               // altered
-	replays                  // old batches
-	noReceipts               // clients don't get them, or false ones
-	swallow                  // acknowledges messages and forgets them
+	equivocate = 1 << iota // other proposals of the same number
+	wrongRoots             // proposals of trees in which the client isn't
+	twoBatches             // of one number
+	badBatches             // altered
+	replays                // old batches
+	noReceipts             // clients don't get them, or false ones
+	swallow                // acknowledges messages and forgets them
+	forge                  // asks clients to sign for what they haven't chosen
+
 	allAggHabits = 1<<iota - 1
 )
 
 func newRogueAggregator(s *sim) *rogueAggregator {
 	r := &rogueAggregator{
-		habits: 1 << s.rng.IntN(7), subs: make(map[message]*distill.Submission),
+		habits: 1 << s.rng.IntN(8), subs: make(map[message]*distill.Submission),
 		reds: make(map[[2]uint64]distill.Reduction), baited: make(map[uint64]bool),
+		forged: make(map[[2]uint64]*distill.Batch),
 	}
 	if s.one(2) {
 		r.habits |= 1 + s.rng.IntN(allAggHabits)
@@ -60,8 +64,39 @@ func (r *rogueAggregator) submission(a *aggregator, sub *distill.Submission) boo
 	return false
 }
 
-func (r *rogueAggregator) reduction(red *distill.Reduction) {
-	r.reds[[2]uint64{red.Seq, red.ID}] = *red
+func (r *rogueAggregator) reduction(a *aggregator, red *distill.Reduction) {
+	key := [2]uint64{red.Seq, red.ID}
+	r.reds[key] = *red
+	b := r.forged[key]
+	if b == nil {
+		return
+	}
+	if sig, err := bls.ParseUncompressedSignature(red.Signature[:]); err == nil {
+		b.Aggregate = sig.Bytes()
+		if encoded, err := b.Sign(a.s.w.aggs[a.index]); err == nil {
+			a.s.log.add(a.s, encoded)
+		}
+	}
+}
+
+// propose asks a client to sign for a message in its name that it hasn't chosen: the tree
+// has one leaf, and it is another one.
+func (r *rogueAggregator) propose(a *aggregator, id uint64, p distill.Proposal) {
+	payload := []byte("all to the aggregator")
+	leaf := distill.Leaf{ID: id, Nonce: p.Nonce, NotAfter: p.Prop.ValidUntil + 1, PayloadHash: distill.PayloadHash(payload)}
+	if a.s.one(2) {
+		leaf.Nonce += 100
+	}
+	p.Prop.Seq += 1<<30 + id
+	p.Prop.Root, p.Prop.N, p.Index, p.Siblings = leaf.Hash(), 1, 0, nil
+	r.sign(a, &p)
+	b := &distill.Batch{
+		Net: p.Prop.Net, Dirver: p.Prop.Dirver, AggID: a.id, Seq: p.Prop.Seq, ValidUntil: p.Prop.ValidUntil, Mode: a.s.mode,
+		IDs: []uint64{id}, Nonces: []uint64{leaf.Nonce}, NotAfter: []uint64{leaf.NotAfter},
+	}
+	b.Payloads.Append(payload)
+	r.forged[[2]uint64{b.Seq, id}] = b
+	a.propose(id, p)
 }
 
 // proposal sends a proposal, and perhaps others in its place.
@@ -73,6 +108,9 @@ func (r *rogueAggregator) proposal(a *aggregator, id uint64, p distill.Proposal)
 		q.Prop.Seq += 1 << 40
 		r.sign(a, &q)
 		a.propose(id, q)
+	}
+	if r.has(forge) && s.one(2) {
+		r.propose(a, id, p)
 	}
 	if r.has(equivocate) && s.one(2) {
 		q := p
