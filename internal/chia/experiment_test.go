@@ -12,7 +12,7 @@ import (
 )
 
 // TestExperiment runs a small experiment, and checks what doesn't depend on the machine.
-// UNDERSIGN_LONG holds the ratios to what the project wants to show.
+// UNDERSIGN_LONG holds the ratios to what is written of them, less a tenth for a busy machine.
 func TestExperiment(t *testing.T) {
 	x := Experiment{Blocks: 4, Largest: 60, Together: 3, Seed: 1}
 	long := os.Getenv("UNDERSIGN_LONG") != ""
@@ -71,10 +71,10 @@ func TestExperiment(t *testing.T) {
 		return best
 	}
 	for name, v := range map[string]struct{ got, want float64 }{
-		"mean block":                  {at(ColumnKnown, 0).Ratio, 15},
-		"890 pairs":                   {at(ColumnKnown, 0).LargestRatio, 200},
-		"890 pairs, 10 % by Ed25519":  {at(ColumnLate, 10).LargestRatio, 100},
-		"mean block, checked jointly": {at(ColumnTogether, 0).Ratio, 25},
+		"mean block":                  {at(ColumnKnown, 0).Ratio, 12},
+		"890 pairs":                   {at(ColumnKnown, 0).LargestRatio, 180},
+		"890 pairs, 10 % by Ed25519":  {at(ColumnLate, 10).LargestRatio, 90},
+		"mean block, checked jointly": {at(ColumnTogether, 0).Ratio, 23},
 	} {
 		if v.got < v.want {
 			t.Errorf("%s: %.1fx, want %.0fx", name, v.got, v.want)
