@@ -144,12 +144,21 @@ func (k *IssuerKey) Issue(g *GroupKey, s *Sessions, register *Register, r *Reque
 	return cred, cred.UnmarshalBinary(m3)
 }
 
-// credential returns sigma1 = u·P1 and sigma2 = u·x·P1 + u·y·tau for a fresh u.
+// credential returns sigma1 = u·P1 and sigma2 = u·x·P1 + u·y·tau for a fresh u. Two
+// members with one u could make credentials of their own, so that it is hedged, as
+// nonces are: a generator that fails or was cloned doesn't give one u for two.
 func (k *IssuerKey) credential(r *Request) *Credential {
 	c := &Credential{session: r.session}
 	var u, v bls12381.Scalar
 	var p bls12381.G1
-	u.Random()
+	secret := new(transcript.Items).Grow(128).Scalar("x", &k.x).Scalar("y", &k.y)
+	public := new(transcript.Items).Bytes("sid", r.session[:]).G1("tau", &r.tau)
+	for u.IsZero() { // never twice
+		n := transcript.NewNonces(dstIssue, secret, public)
+		n.Next(&u)
+		n.Wipe()
+	}
+	secret.Wipe()
 	c.s1.ScalarBaseMult(&u)
 	c.s2.ScalarBaseMult(v.Mul(&u, &k.x))
 	c.s2.Add(&c.s2, p.ScalarMult(v.Mul(&u, &k.y), &r.tau))

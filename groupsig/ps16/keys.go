@@ -25,9 +25,10 @@ const (
 
 // Domain separation tags.
 var (
-	dstSign = transcript.DST(scheme, "sig")
-	dstPoP  = transcript.DST(scheme, "pop")
-	dstJoin = transcript.DST(scheme, "join")
+	dstSign  = transcript.DST(scheme, "sig")
+	dstPoP   = transcript.DST(scheme, "pop")
+	dstJoin  = transcript.DST(scheme, "join")
+	dstIssue = transcript.DST(scheme, "issue")
 )
 
 // An IssuerKey admits members. It is used by one goroutine at a time.

@@ -8,6 +8,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"testing"
+	"testing/cryptotest"
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -188,6 +189,30 @@ func TestReissueBackdated(t *testing.T) {
 	// Revoked, and joined again, after the record was looked up.
 	if g.register.Reissued(before, g.epoch+1) == nil {
 		t.Error("a revoked record gets a credential")
+	}
+}
+
+// The issuer's generator is set back, as by a snapshot of its machine. With one x in
+// two credentials the member would have one of every epoch: see TestExtrapolation.
+func TestClonedGenerator(t *testing.T) {
+	for _, f := range []Features{Scope | Epoch, Plus | Scope | Epoch} {
+		g := newGroup(t, f)
+		ada := g.join("ada")
+		seen := map[string]bool{}
+		for _, epoch := range []uint64{8, 9, 10} {
+			cryptotest.SetGlobalRandom(t, 1)
+			c, err := g.issuer.Reissue(g.k, g.register, "ada", epoch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := ada.Update(c, epoch); err != nil {
+				t.Fatal(err)
+			}
+			seen[string(ada.cred.x.Bytes())] = true
+		}
+		if len(seen) != 3 {
+			t.Errorf("features %#x: %d different x in 3 credentials", f, len(seen))
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
 )
 
@@ -233,20 +234,24 @@ func (k *IssuerKey) Issue(gk *GroupKey, sessions *join.Sessions, register *join.
 }
 
 // credential makes a credential over a registered H, with x and s that are drawn
-// afresh: two credentials with one x would give all others.
+// afresh: two credentials with one x would give all others. So x is hedged, as nonces
+// are: a generator that fails or was cloned doesn't give one x for two.
 func (k *IssuerKey) credential(gk *GroupKey, h *bls12381.G1, epoch uint64) []byte {
+	var secret transcript.Items
+	secret.Grow(64).Scalar("isk", &k.isk[0])
+	defer secret.Wipe()
+	public := new(transcript.Items).Bytes("gid", gk.id[:]).G1("H", h).Uint64("epoch", epoch)
 	var x, s, inv bls12381.Scalar
-	for {
-		x.Random()
-		if inv.Add(&k.isk[0], &x); !inv.IsZero() {
-			break
-		}
+	for x.IsZero() || s.IsZero() || inv.IsZero() { // never twice
+		n := transcript.NewNonces(gk.dst("issue"), &secret, public)
+		n.Next(&x, &s)
+		n.Wipe()
+		inv.Add(&k.isk[0], &x)
 	}
 	inv.Inverse(&inv)
 	var b, a bls12381.G1
 	b.Add(&gk.epochBase(epoch).p, h)
 	if gk.draft.Features.Has(Plus) {
-		s.Random()
 		b.Add(&b, new(bls12381.G1).CombMult(&s, gk.h2.comb()))
 	}
 	a.ScalarMult(&inv, &b)
