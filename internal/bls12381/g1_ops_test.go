@@ -211,6 +211,10 @@ func TestG1Sum(t *testing.T) {
 		if !new(G1).SumVarTime(list).Equal(multipleG1(total)) {
 			t.Errorf("%s: wrong sum", name)
 		}
+		// With identities behind them, they are added pairwise.
+		if !new(G1).SumVarTime(append(list[:len(list):len(list)], make([]G1Affine, sumSingly)...)).Equal(multipleG1(total)) {
+			t.Errorf("%s: wrong sum of a long list", name)
+		}
 		for i := range list {
 			if list[i] != before[i] {
 				t.Fatalf("%s: the list was changed", name)

@@ -28,11 +28,18 @@ func (a *G1Affine) Point() *G1 {
 // SumVarTime sets p to the sum of the points, whatever they are: equal points,
 // opposite points and the identity may be among them.
 //
-// It adds them pairwise, in rounds, by the affine formulas with one inversion for
-// many pairs.
+// It adds many pairwise, in rounds, by the affine formulas with one inversion for many
+// pairs, and few one after the other.
 func (p *G1) SumVarTime(points []G1Affine) *G1 {
 	var sum bls.G1Jac
 	sum.FromAffine(&bls.G1Affine{})
+	if hasKernel && len(points) <= sumSingly {
+		for i := range points {
+			g1AddAffine(&sum, &points[i].a)
+		}
+		*p = g1FromJacobian(&sum)
+		return p
+	}
 	work := make([]bls.G1Affine, min(len(points), sumChunk))
 	for len(points) > 0 {
 		n := min(len(points), sumChunk)
@@ -51,6 +58,9 @@ const (
 	// sumChunk is the number of points that are summed at a time, so that they
 	// stay in a near cache.
 	sumChunk = 4096
+	// sumSingly is the number of points up to which the assembly adds them faster one
+	// by one.
+	sumSingly = 128
 	// sumBatch is the number of additions that share an inversion.
 	sumBatch = 512
 )
