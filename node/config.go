@@ -16,6 +16,7 @@ import (
 	"github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/policy"
 	"github.com/undersign/undersign/internal/roster"
+	"github.com/undersign/undersign/internal/threshold"
 )
 
 // A Config says what a node is like. As a file it is undersign.toml in the node's folder:
@@ -38,6 +39,8 @@ type Config struct {
 	Log    Log    `toml:"log"`
 	Limits Limits `toml:"limits"`
 	Rules  []Rule `toml:"rule"`
+
+	Threshold threshold.Config `toml:"threshold"`
 
 	// Logger gets what the node has to say. Nil: nobody.
 	Logger *slog.Logger `toml:"-"`

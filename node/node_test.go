@@ -426,7 +426,7 @@ func TestUnready(t *testing.T) {
 	saved := starters
 	defer func() { starters = saved }()
 	s := &stubService{ended: make(chan struct{})}
-	starters = append(starters, func(*Config, *service.Host) (service.Service, error) { return s, nil })
+	starters = []func(*Config, *service.Host) (service.Service, error){func(*Config, *service.Host) (service.Service, error) { return s, nil }}
 	n := start(t, newDir(t, testConfig))
 	resp, err := http.Get("http://" + n.MetricsAddr().String() + "/readyz")
 	if err != nil {

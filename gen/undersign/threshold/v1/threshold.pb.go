@@ -98,6 +98,7 @@ func (FaultKind) EnumDescriptor() ([]byte, []int) {
 type SignRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Request       []byte                 `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
+	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -137,6 +138,13 @@ func (x *SignRequest) GetRequest() []byte {
 		return x.Request
 	}
 	return nil
+}
+
+func (x *SignRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
 }
 
 type SignResponse struct {
@@ -437,6 +445,7 @@ type ShareRequest struct {
 	Request []byte                 `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
 	// How long to wait for a person, at most.
 	WaitMs        uint64 `protobuf:"varint,2,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	Key           string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -483,6 +492,13 @@ func (x *ShareRequest) GetWaitMs() uint64 {
 		return x.WaitMs
 	}
 	return 0
+}
+
+func (x *ShareRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
 }
 
 type ShareResponse struct {
@@ -543,6 +559,7 @@ type KeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of a record.
 	RecordId      []byte `protobuf:"bytes,1,opt,name=record_id,json=recordId,proto3" json:"record_id,omitempty"`
+	Key           string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -584,10 +601,19 @@ func (x *KeyRequest) GetRecordId() []byte {
 	return nil
 }
 
+func (x *KeyRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
 type KeyResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Record        []byte                 `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
-	Certificates  [][]byte               `protobuf:"bytes,2,rep,name=certificates,proto3" json:"certificates,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Record       []byte                 `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
+	Certificates [][]byte               `protobuf:"bytes,2,rep,name=certificates,proto3" json:"certificates,omitempty"`
+	// Index of the node's share of it, or 0.
+	Index         uint32 `protobuf:"varint,3,opt,name=index,proto3" json:"index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -634,6 +660,13 @@ func (x *KeyResponse) GetCertificates() [][]byte {
 		return x.Certificates
 	}
 	return nil
+}
+
+func (x *KeyResponse) GetIndex() uint32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
 }
 
 type KeysRequest struct {
@@ -718,8 +751,9 @@ func (x *KeysResponse) GetKeys() []*HeldKey {
 
 type HeldKey struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the node's configuration calls it.
+	// What the node calls it.
 	Name   string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Key    string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
 	Record []byte `protobuf:"bytes,2,opt,name=record,proto3" json:"record,omitempty"`
 	Index  uint32 `protobuf:"varint,3,opt,name=index,proto3" json:"index,omitempty"`
 	// Successors that the node has acknowledged and that aren't certain yet.
@@ -761,6 +795,13 @@ func (*HeldKey) Descriptor() ([]byte, []int) {
 func (x *HeldKey) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+func (x *HeldKey) GetKey() string {
+	if x != nil {
+		return x.Key
 	}
 	return ""
 }
@@ -872,9 +913,8 @@ type PendingItem struct {
 	Id      string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Request []byte `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
 	// Who asks.
-	Party     string `protobuf:"bytes,3,opt,name=party,proto3" json:"party,omitempty"`
-	PartyName string `protobuf:"bytes,4,opt,name=party_name,json=partyName,proto3" json:"party_name,omitempty"`
-	// Name of the key.
+	Party         string `protobuf:"bytes,3,opt,name=party,proto3" json:"party,omitempty"`
+	PartyName     string `protobuf:"bytes,4,opt,name=party_name,json=partyName,proto3" json:"party_name,omitempty"`
 	Key           string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
 	AskedMs       int64  `protobuf:"varint,6,opt,name=asked_ms,json=askedMs,proto3" json:"asked_ms,omitempty"`
 	ExpiresMs     int64  `protobuf:"varint,7,opt,name=expires_ms,json=expiresMs,proto3" json:"expires_ms,omitempty"`
@@ -1148,8 +1188,7 @@ func (x *RejectResponse) GetItem() *PendingItem {
 
 type StartCeremonyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the key.
-	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	// The new threshold; 0 leaves it.
 	Threshold uint32 `protobuf:"varint,2,opt,name=threshold,proto3" json:"threshold,omitempty"`
 	// Nodes that get shares, in the order of the new indices; none are the nodes that hold
@@ -1268,7 +1307,7 @@ type JoinCeremonyRequest struct {
 	// The ceremony's ID, or as much of it as is unambiguous.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// What a node that holds no share yet will call the key.
-	Key           string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1310,9 +1349,9 @@ func (x *JoinCeremonyRequest) GetId() string {
 	return ""
 }
 
-func (x *JoinCeremonyRequest) GetKey() string {
+func (x *JoinCeremonyRequest) GetName() string {
 	if x != nil {
-		return x.Key
+		return x.Name
 	}
 	return ""
 }
@@ -1705,6 +1744,7 @@ func (x *Participant) GetProblem() string {
 type CeremonyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Plan  []byte                 `protobuf:"bytes,1,opt,name=plan,proto3" json:"plan,omitempty"`
+	Key   string                 `protobuf:"bytes,7,opt,name=key,proto3" json:"key,omitempty"`
 	// Types that are valid to be assigned to Step:
 	//
 	//	*CeremonyRequest_Card
@@ -1751,6 +1791,13 @@ func (x *CeremonyRequest) GetPlan() []byte {
 		return x.Plan
 	}
 	return nil
+}
+
+func (x *CeremonyRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
 }
 
 func (x *CeremonyRequest) GetStep() isCeremonyRequest_Step {
@@ -2485,9 +2532,10 @@ var File_undersign_threshold_v1_threshold_proto protoreflect.FileDescriptor
 
 const file_undersign_threshold_v1_threshold_proto_rawDesc = "" +
 	"\n" +
-	"&undersign/threshold/v1/threshold.proto\x12\x16undersign.threshold.v1\"'\n" +
+	"&undersign/threshold/v1/threshold.proto\x12\x16undersign.threshold.v1\"9\n" +
 	"\vSignRequest\x12\x18\n" +
-	"\arequest\x18\x01 \x01(\fR\arequest\"c\n" +
+	"\arequest\x18\x01 \x01(\fR\arequest\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\"c\n" +
 	"\fSignResponse\x12\x1c\n" +
 	"\tsignature\x18\x01 \x01(\fR\tsignature\x125\n" +
 	"\x06faults\x18\x02 \x03(\v2\x1d.undersign.threshold.v1.FaultR\x06faults\"\xae\x01\n" +
@@ -2506,24 +2554,28 @@ const file_undersign_threshold_v1_threshold_proto_rawDesc = "" +
 	"Superseded\x12\x14\n" +
 	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\"\"\n" +
 	"\bRejected\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"A\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\"S\n" +
 	"\fShareRequest\x12\x18\n" +
 	"\arequest\x18\x01 \x01(\fR\arequest\x12\x17\n" +
-	"\await_ms\x18\x02 \x01(\x04R\x06waitMs\"O\n" +
+	"\await_ms\x18\x02 \x01(\x04R\x06waitMs\x12\x10\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\"O\n" +
 	"\rShareResponse\x12\x14\n" +
 	"\x05share\x18\x01 \x01(\fR\x05share\x12(\n" +
-	"\x10pending_until_ms\x18\x02 \x01(\x03R\x0ependingUntilMs\")\n" +
+	"\x10pending_until_ms\x18\x02 \x01(\x03R\x0ependingUntilMs\";\n" +
 	"\n" +
 	"KeyRequest\x12\x1b\n" +
-	"\trecord_id\x18\x01 \x01(\fR\brecordId\"I\n" +
+	"\trecord_id\x18\x01 \x01(\fR\brecordId\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\"_\n" +
 	"\vKeyResponse\x12\x16\n" +
 	"\x06record\x18\x01 \x01(\fR\x06record\x12\"\n" +
-	"\fcertificates\x18\x02 \x03(\fR\fcertificates\"\r\n" +
+	"\fcertificates\x18\x02 \x03(\fR\fcertificates\x12\x14\n" +
+	"\x05index\x18\x03 \x01(\rR\x05index\"\r\n" +
 	"\vKeysRequest\"C\n" +
 	"\fKeysResponse\x123\n" +
-	"\x04keys\x18\x01 \x03(\v2\x1f.undersign.threshold.v1.HeldKeyR\x04keys\"e\n" +
+	"\x04keys\x18\x01 \x03(\v2\x1f.undersign.threshold.v1.HeldKeyR\x04keys\"w\n" +
 	"\aHeldKey\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03key\x18\x05 \x01(\tR\x03key\x12\x16\n" +
 	"\x06record\x18\x02 \x01(\fR\x06record\x12\x14\n" +
 	"\x05index\x18\x03 \x01(\rR\x05index\x12\x18\n" +
 	"\apending\x18\x04 \x01(\rR\apending\"\x10\n" +
@@ -2555,10 +2607,10 @@ const file_undersign_threshold_v1_threshold_proto_rawDesc = "" +
 	"\treceivers\x18\x03 \x03(\tR\treceivers\x12\"\n" +
 	"\fcontributors\x18\x04 \x03(\tR\fcontributors\"[\n" +
 	"\x15StartCeremonyResponse\x12B\n" +
-	"\bceremony\x18\x01 \x01(\v2&.undersign.threshold.v1.CeremonyStatusR\bceremony\"7\n" +
+	"\bceremony\x18\x01 \x01(\v2&.undersign.threshold.v1.CeremonyStatusR\bceremony\"9\n" +
 	"\x13JoinCeremonyRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\"Z\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"Z\n" +
 	"\x14JoinCeremonyResponse\x12B\n" +
 	"\bceremony\x18\x01 \x01(\v2&.undersign.threshold.v1.CeremonyStatusR\bceremony\"'\n" +
 	"\x15FinishCeremonyRequest\x12\x0e\n" +
@@ -2583,9 +2635,10 @@ const file_undersign_threshold_v1_threshold_proto_rawDesc = "" +
 	"\told_index\x18\x03 \x01(\rR\boldIndex\x12\x1b\n" +
 	"\tnew_index\x18\x04 \x01(\rR\bnewIndex\x12\x14\n" +
 	"\x05state\x18\x05 \x01(\tR\x05state\x12\x18\n" +
-	"\aproblem\x18\x06 \x01(\tR\aproblem\"\xbd\x02\n" +
+	"\aproblem\x18\x06 \x01(\tR\aproblem\"\xcf\x02\n" +
 	"\x0fCeremonyRequest\x12\x12\n" +
-	"\x04plan\x18\x01 \x01(\fR\x04plan\x126\n" +
+	"\x04plan\x18\x01 \x01(\fR\x04plan\x12\x10\n" +
+	"\x03key\x18\a \x01(\tR\x03key\x126\n" +
 	"\x04card\x18\x02 \x01(\v2 .undersign.threshold.v1.CardStepH\x00R\x04card\x12H\n" +
 	"\n" +
 	"contribute\x18\x03 \x01(\v2&.undersign.threshold.v1.ContributeStepH\x00R\n" +

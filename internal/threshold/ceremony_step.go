@@ -1,0 +1,431 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threshold
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"connectrpc.com/connect"
+
+	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/internal/audit"
+	"github.com/undersign/undersign/internal/failpoint"
+	"github.com/undersign/undersign/internal/rpc"
+	"github.com/undersign/undersign/keyfile"
+	"github.com/undersign/undersign/thresholdrsa"
+)
+
+// errNotJoined says that a person has to join first.
+var errNotJoined = errors.New("threshold: nobody has joined the ceremony here")
+
+// Ceremony implements [thresholdv1connect.ThresholdServiceHandler].
+func (s *Service) Ceremony(ctx context.Context, req *thresholdv1.CeremonyRequest) (*thresholdv1.CeremonyResponse, error) {
+	call := rpc.CallFrom(ctx)
+	p := new(Plan)
+	if err := p.UnmarshalBinary(req.Plan); err != nil {
+		return nil, invalidf("%w", err)
+	}
+	if KeyName(p.Parent) != req.Key {
+		return nil, invalidf("threshold: the plan is about another key than the one that the call names")
+	}
+	if call.Party != p.Leader {
+		return nil, connect.NewError(connect.CodePermissionDenied, errors.New("threshold: the caller doesn't lead the ceremony"))
+	}
+	return s.step(call, p, req)
+}
+
+// step takes part in a ceremony.
+func (s *Service) step(call rpc.Call, p *Plan, req *thresholdv1.CeremonyRequest) (*thresholdv1.CeremonyResponse, error) {
+	s.ceremonies.Lock()
+	defer s.ceremonies.Unlock()
+	me := p.node(s.opt.Identity.Fingerprint())
+	if me == nil {
+		return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the plan doesn't have this node"))
+	}
+	t := &task{s: s, p: p, id: p.ID(), me: me, party: call.Party}
+	// Somebody who isn't meant can't fill the store: the policy allowed the call.
+	if err := s.addPlan(p); err != nil {
+		return nil, err
+	}
+	if err := t.join(call.Approve); errors.Is(err, errNotJoined) {
+		return &thresholdv1.CeremonyResponse{}, nil
+	} else if err != nil {
+		return nil, err
+	}
+	resp := &thresholdv1.CeremonyResponse{Joined: true}
+	var err error
+	switch step := req.Step.(type) {
+	case *thresholdv1.CeremonyRequest_Card:
+		if me.New != 0 {
+			resp.Card, err = t.card()
+		}
+	case *thresholdv1.CeremonyRequest_Contribute:
+		resp.Contribution, err = t.contribute(step.Contribute)
+	case *thresholdv1.CeremonyRequest_Receive:
+		resp.Ack, resp.Refusal, err = t.receive(step.Receive, nil)
+	case *thresholdv1.CeremonyRequest_Certificate:
+		err = t.finish(step.Certificate)
+		resp.Finished = err == nil
+	default:
+		err = invalidf("threshold: no step that is known")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// A task is a node's part in a ceremony.
+type task struct {
+	s     *Service
+	p     *Plan
+	id    [32]byte
+	me    *PlanNode
+	party string // who asks
+	key   *key   // once it has joined
+}
+
+// join looks whether the node takes part. New shares for the holders themselves need no
+// person if the policy wants none: that the receivers are the holders is then checked by
+// their identities in the record. Everything else hands the key to somebody.
+func (t *task) join(approve bool) error {
+	s := t.s
+	name, err := s.part(t.id, partJoined)
+	if err != nil {
+		return err
+	}
+	if name != nil {
+		t.key = s.keys.named(string(name))
+		if t.key == nil {
+			return connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the key isn't at the node any more"))
+		}
+		return nil
+	}
+	k := s.keys.get(t.p.Parent.ID())
+	if k == nil || approve || !t.p.Same() {
+		return errNotJoined
+	}
+	record, index := k.state()
+	if record.ID() != t.p.Parent.ID() || index != t.me.Old {
+		return errNotJoined
+	}
+	t.key = k
+	if err := s.setPart(t.id, partJoined, []byte(k.name)); err != nil {
+		return err
+	}
+	return s.opt.Audit.Event(t.entry("joined, since the receivers are the holders"), audit.OK)
+}
+
+func (t *task) entry(detail string) audit.Entry {
+	return audit.Entry{Party: t.party, Operation: "threshold.ceremony", Key: KeyName(t.p.Parent), Subject: fmt.Sprintf("%x", t.id), Detail: detail}
+}
+
+// use runs fn between two records.
+func (t *task) use(detail string, fn func() error) error {
+	action, err := t.s.opt.Audit.Begin(t.entry(detail))
+	if err != nil {
+		return err
+	}
+	if err := fn(); err != nil {
+		if e := action.End(audit.Failed, trim(err)); e != nil {
+			return e
+		}
+		return err
+	}
+	return action.End(audit.OK, "")
+}
+
+// cardFile is where the secret half of the node's card is.
+func (t *task) cardFile() string {
+	return filepath.Join(t.s.opt.Dir, sharesDir, t.key.name+"."+shortID(t.id)+".card")
+}
+
+func (t *task) openCardKey() (*thresholdrsa.ReceiverKey, *sealedFile, error) {
+	return openSecret[*thresholdrsa.ReceiverKey](t.s.keys.lock, t.cardFile())
+}
+
+// card returns the node's card, and makes it the first time.
+func (t *task) card() (*thresholdv1.SignedCard, error) {
+	s := t.s
+	data, err := s.part(t.id, partCard)
+	if err != nil {
+		return nil, err
+	}
+	if data == nil {
+		if data, err = t.makeCard(); err != nil {
+			return nil, err
+		}
+		if err := s.setPart(t.id, partCard, data); err != nil {
+			return nil, err
+		}
+	}
+	return signCard(s.opt.Identity.SigningKey(), t.id, data), nil
+}
+
+func (t *task) makeCard() ([]byte, error) {
+	rk, err := t.newCardKey()
+	if err != nil {
+		return nil, err
+	}
+	defer rk.Wipe()
+	to, err := t.s.keys.lock.newRecipients()
+	if err != nil {
+		return nil, connect.NewError(connect.CodeFailedPrecondition, err)
+	}
+	f := &sealedFile{path: t.cardFile(), to: to}
+	if err := f.write(rk); err != nil {
+		return nil, err
+	}
+	card, err := rk.Receiver()
+	if err != nil {
+		return nil, err
+	}
+	return card.MarshalBinary()
+}
+
+func (t *task) newCardKey() (*thresholdrsa.ReceiverKey, error) {
+	if t.me.Old == 0 {
+		return thresholdrsa.NewReceiver(t.me.Name)
+	}
+	share, err := t.key.copyShare()
+	if err != nil {
+		return nil, err
+	}
+	if share == nil {
+		return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the node holds no share"))
+	}
+	defer share.Wipe()
+	return share.NewReceiver()
+}
+
+// contribute makes the node's contribution, once.
+func (t *task) contribute(step *thresholdv1.ContributeStep) ([]byte, error) {
+	if !t.me.Contributes {
+		return nil, invalidf("threshold: the node doesn't contribute")
+	}
+	pr, err := t.p.readProposal(step.Proposal, step.Cards)
+	if err != nil {
+		return nil, invalidf("%w", err)
+	}
+	prID := pr.ID()
+	data, err := t.s.part(t.id, partMine)
+	if err != nil {
+		return nil, err
+	}
+	if data != nil {
+		if !bytes.HasPrefix(data, prID[:]) {
+			return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the node has contributed to another proposal of this ceremony"))
+		}
+		return data[len(prID):], nil
+	}
+	err = t.use(fmt.Sprintf("contribute to proposal %x", prID), func() error {
+		share, err := t.key.copyShare()
+		if err != nil {
+			return err
+		}
+		if share == nil {
+			return connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the node holds no share"))
+		}
+		defer share.Wipe()
+		c, err := share.Contribute(pr)
+		if err != nil {
+			return err
+		}
+		if data, err = c.MarshalBinary(); err != nil {
+			return err
+		}
+		return t.s.setPart(t.id, partMine, append(prID[:], data...))
+	})
+	return data, err
+}
+
+// receive takes the node's share. A refusal is an answer too.
+func (t *task) receive(step *thresholdv1.ReceiveStep, committed *thresholdrsa.Certificate) (ackData, refusal []byte, err error) {
+	if t.me.New == 0 {
+		return nil, nil, invalidf("threshold: the node gets no share")
+	}
+	pr, err := t.p.readProposal(step.Proposal, step.Cards)
+	if err != nil {
+		return nil, nil, invalidf("%w", err)
+	}
+	var contributions []*thresholdrsa.Contribution
+	for _, data := range step.Contributions {
+		c := new(thresholdrsa.Contribution)
+		if err := c.UnmarshalBinary(data); err != nil {
+			return nil, nil, invalidf("%w", err)
+		}
+		contributions = append(contributions, c)
+	}
+	opts := &thresholdrsa.ReceiveOptions{Certificate: committed}
+	cardKey, cardFile, err := t.openCardKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer cardKey.Wipe()
+	var refused *thresholdrsa.CeremonyError
+	err = t.use(fmt.Sprintf("receive by proposal %x", pr.ID()), func() error {
+		return t.key.change(func(share *thresholdrsa.KeyShare) (*thresholdrsa.KeyShare, bool, error) {
+			var ack *thresholdrsa.Ack
+			next := share
+			if t.me.Old != 0 {
+				if share == nil {
+					return nil, false, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the node holds no share"))
+				}
+				ack, err = share.Receive(cardKey, pr, contributions, opts)
+			} else {
+				next, ack, err = cardKey.Receive(t.p.Parent, pr, contributions, opts)
+				if share != nil {
+					share.Wipe()
+				}
+			}
+			if errors.As(err, &refused) && refused.Refusal == nil {
+				refused = nil
+			}
+			if err != nil && refused == nil {
+				return nil, false, invalidf("%w", err)
+			}
+			// Both remember what was answered, and are stored before the answer goes out.
+			if e := cardFile.write(cardKey); e != nil {
+				return nil, false, e
+			}
+			if refused != nil {
+				refusal, err = refused.Refusal.MarshalBinary()
+				return next, err == nil && next != nil, err
+			}
+			ackData, err = ack.MarshalBinary()
+			return next, err == nil, err
+		})
+	})
+	if err == nil {
+		err = failpoint.Hit("threshold.received")
+	}
+	return ackData, refusal, err
+}
+
+// finish ends the ceremony at the node. Until here the old share signs.
+func (t *task) finish(step *thresholdv1.CertificateStep) error {
+	c := new(thresholdrsa.Certificate)
+	if err := c.UnmarshalBinary(step.Certificate); err != nil {
+		return invalidf("%w", err)
+	}
+	if _, err := c.Verify(t.p.Parent, nil); err != nil {
+		return invalidf("%w", err)
+	}
+	record, _ := t.key.state()
+	if record.ID() == c.PublicKey().ID() {
+		return t.cleanup() // it is done
+	}
+	if record.ID() != t.p.Parent.ID() {
+		return connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the certificate isn't about the key's record"))
+	}
+	if t.me.New != 0 && !t.key.acknowledged(c.PublicKey().ID()) {
+		proposal, err := c.Proposal().MarshalBinary()
+		if err != nil {
+			return err
+		}
+		_, refusal, err := t.receive(&thresholdv1.ReceiveStep{Proposal: proposal, Cards: step.Cards, Contributions: step.Contributions}, c)
+		if err != nil {
+			return err
+		}
+		if refusal != nil {
+			return connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the node refuses the share"))
+		}
+	}
+	err := t.use(fmt.Sprintf("finish: epoch %d", c.PublicKey().Epoch()), func() error {
+		// The certificate first: a crash after it is made up for by settle.
+		if err := t.s.keys.certify(t.key, c); err != nil {
+			return err
+		}
+		if err := failpoint.Hit("threshold.certified"); err != nil {
+			return err
+		}
+		if t.me.New == 0 { // the node goes on as a coordinator
+			if err := t.s.writeRecord(t.key.name, c.PublicKey()); err != nil {
+				return err
+			}
+		}
+		return t.key.finish(c, t.p.Parent)
+	})
+	if err != nil {
+		return err
+	}
+	return t.cleanup()
+}
+
+// cleanup erases the secret half of the node's card, which has served.
+func (t *task) cleanup() error { return removeFile(t.cardFile()) }
+
+// acknowledged reports whether the share of a successor is there.
+func (k *key) acknowledged(record [32]byte) bool {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.share == nil {
+		return false
+	}
+	if k.share.Provisional() {
+		return k.share.PublicKey().ID() == record
+	}
+	for _, p := range k.share.Pending() {
+		if p.ID() == record {
+			return true
+		}
+	}
+	return false
+}
+
+// newcomer makes a key known of which the node holds no share yet.
+func (s *Service) newcomer(name string, p *thresholdrsa.PublicKey) error {
+	if k := s.keys.get(p.ID()); k != nil {
+		if k.name != name {
+			return invalidf("threshold: the key is called %s here", k.name)
+		}
+		return nil
+	}
+	if err := checkKeyFileName(name); err != nil {
+		return invalidf("%w", err)
+	}
+	if s.keys.named(name) != nil {
+		return invalidf("threshold: another key is called %s here", name)
+	}
+	if _, err := s.keys.lock.newRecipients(); err != nil {
+		return connect.NewError(connect.CodeFailedPrecondition, err)
+	}
+	if err := s.writeRecord(name, p); err != nil {
+		return err
+	}
+	_, err := s.keys.add(name, p)
+	return err
+}
+
+// writeRecord puts a record beside the shares, for a key of which the node holds none.
+func (s *Service) writeRecord(name string, p *thresholdrsa.PublicKey) error {
+	data, err := keyfile.Encode(p)
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{keysDir, sharesDir} {
+		if err := makeDir(filepath.Join(s.opt.Dir, dir)); err != nil {
+			return err
+		}
+	}
+	return writeFile(filepath.Join(s.opt.Dir, keysDir, name+keySuffix), data)
+}
+
+// checkKeyFileName checks a name that is to be part of file names.
+func checkKeyFileName(name string) error {
+	if name == "" || len(name) > 64 {
+		return errors.New("threshold: a key's name has 1 to 64 characters")
+	}
+	for i, c := range name {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && (i == 0 || c != '-' && c != '_') {
+			return fmt.Errorf("threshold: %q can't be a key's name: letters, digits, - and _", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threshold
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
+
+	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/internal/store"
+)
+
+// Parts of a ceremony in the store. Those of which there are several end with an index.
+const (
+	partPlan         = "plan"
+	partJoined       = "joined" // the key's name at the node
+	partCard         = "card"   // this node's
+	partProposal     = "proposal"
+	partCards        = "cards"
+	partMine         = "mine" // this node's contribution, behind the ID of its proposal
+	partContribution = "contribution."
+	partAck          = "ack."
+	partRefusal      = "refusal."
+	partCertificate  = "certificate"
+	partFinished     = "finished."
+)
+
+// maxCeremonies are kept; more are refused until old ones are done.
+const maxCeremonies = 1000
+
+func (s *Service) part(id [32]byte, name string) (value []byte, err error) {
+	err = s.opt.Store.View(func(tx *store.Tx) error {
+		var v []byte
+		ok, err := tx.Row([]any{&v}, "SELECT value FROM threshold_ceremony WHERE id = ? AND part = ?", id[:], name)
+		if ok {
+			value = append([]byte{}, v...) // not nil, even if it is empty
+		}
+		return err
+	})
+	return value, err
+}
+
+func (s *Service) setPart(id [32]byte, name string, value []byte) error {
+	if value == nil {
+		value = []byte{}
+	}
+	return s.opt.Store.Update(func(tx *store.Tx) error {
+		_, err := tx.Exec("INSERT OR REPLACE INTO threshold_ceremony (id, part, value) VALUES (?, ?, ?)", id[:], name, value)
+		return err
+	})
+}
+
+// addPlan notes a plan, unless it is known.
+func (s *Service) addPlan(p *Plan) error {
+	id := p.ID()
+	data, err := p.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return s.opt.Store.Update(func(tx *store.Tx) error {
+		var n int
+		if _, err := tx.Row([]any{&n}, "SELECT count(*) FROM threshold_ceremony WHERE part = ?", partPlan); err != nil {
+			return err
+		}
+		if n >= maxCeremonies {
+			return connect.NewError(connect.CodeResourceExhausted, errors.New("threshold: too many ceremonies"))
+		}
+		_, err := tx.Exec("INSERT OR IGNORE INTO threshold_ceremony (id, part, value) VALUES (?, ?, ?)", id[:], partPlan, data)
+		return err
+	})
+}
+
+// plans lists the plans that are known, the newest first.
+func (s *Service) plans() (list []*Plan, err error) {
+	err = s.opt.Store.View(func(tx *store.Tx) error {
+		var data []byte
+		return tx.Rows([]any{&data}, func() error {
+			p := new(Plan)
+			if err := p.UnmarshalBinary(bytes.Clone(data)); err != nil {
+				return err
+			}
+			list = append(list, p)
+			return nil
+		}, "SELECT value FROM threshold_ceremony WHERE part = ?", partPlan)
+	})
+	return list, err
+}
+
+// findPlan returns the plan with an ID, of which the start is enough.
+func (s *Service) findPlan(prefix string) (*Plan, error) {
+	list, err := s.plans()
+	if err != nil {
+		return nil, err
+	}
+	var found []*Plan
+	for _, p := range list {
+		id := p.ID()
+		if text := hex.EncodeToString(id[:]); len(prefix) >= 4 && len(prefix) <= len(text) && text[:len(prefix)] == prefix {
+			found = append(found, p)
+		}
+	}
+	if len(found) != 1 {
+		return nil, connect.NewError(connect.CodeNotFound, fmt.Errorf("threshold: %d ceremonies have an ID that begins with %q", len(found), prefix))
+	}
+	return found[0], nil
+}
+
+// cardList is how cards are stored: as the message in which they travel.
+func encodeCards(cards []*thresholdv1.SignedCard) ([]byte, error) {
+	return proto.Marshal(&thresholdv1.ReceiveStep{Cards: cards})
+}
+
+func decodeCards(data []byte) ([]*thresholdv1.SignedCard, error) {
+	m := new(thresholdv1.ReceiveStep)
+	err := proto.Unmarshal(data, m)
+	return m.Cards, err
+}

@@ -1,0 +1,317 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threshold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/internal/policy"
+	"github.com/undersign/undersign/internal/rpc"
+	"github.com/undersign/undersign/thresholdrsa"
+)
+
+// How a coordinator collects. As many nodes as it takes are asked at first; each that
+// gives no good share is replaced at once, and all are asked when hedge has passed.
+const (
+	hedge      = 250 * time.Millisecond
+	attempt    = 10 * time.Second // for one call
+	personWait = 2 * time.Second  // of that, for a person at the other node
+	firstRetry = 200 * time.Millisecond
+	lastRetry  = 2 * time.Second
+	silences   = 4 // calls without an answer, until a node is given up
+)
+
+// A source is a node that may have a share.
+type source struct {
+	party string
+	name  string
+	ask   func(context.Context) ([]byte, error)
+
+	tries int
+	delay time.Duration
+	fault *Fault // of the last try
+}
+
+// A reply is what came of a try.
+type reply struct {
+	src   *source
+	share *thresholdrsa.SignatureShare // verified
+	fault Fault
+	stale bool // it has a later epoch
+}
+
+// collect gets shares until those of K holders are good, and combines them. stale lists
+// who has a later epoch.
+func collect(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Request, sources []*source) (sig []byte, faults []Fault, good []*source, stale []*source, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	replies := make(chan reply)
+	retries := make(chan *source)
+	launched, running, sleeping := 0, 0, 0
+	launch := func(src *source) {
+		running++
+		wg.Go(func() {
+			select {
+			case replies <- src.try(ctx, p, r):
+			case <-ctx.Done():
+			}
+		})
+	}
+	next := func() {
+		if launched < len(sources) {
+			launch(sources[launched])
+			launched++
+		}
+	}
+	for range p.Threshold() {
+		next()
+	}
+	hedged := time.NewTimer(hedge)
+	defer hedged.Stop()
+	shares := make(map[int]*thresholdrsa.SignatureShare)
+	need := p.Threshold()
+	for len(shares) < need && len(shares)+running+sleeping+len(sources)-launched >= need {
+		select {
+		case <-hedged.C:
+			for launched < len(sources) {
+				next()
+			}
+		case src := <-retries:
+			sleeping--
+			launch(src)
+		case a := <-replies:
+			running--
+			if a.share != nil {
+				a.src.fault = nil
+				good = append(good, a.src)
+				shares[a.share.Index()] = a.share
+				continue
+			}
+			a.src.fault = &a.fault
+			if a.stale {
+				stale = append(stale, a.src)
+			}
+			next()
+			if delay, again := a.src.again(); again {
+				sleeping++
+				wg.Go(func() { sleep(ctx, a.src, delay, retries) })
+			}
+		case <-ctx.Done():
+			for _, src := range sources[:launched] {
+				if src.fault == nil && !slices.Contains(good, src) {
+					src.fault = &Fault{Party: src.party, Name: src.name, Kind: Silent, Reason: "not in time"}
+				}
+			}
+			return nil, faultsOf(sources), good, stale, &QuorumError{len(shares), need, faultsOf(sources)}
+		}
+	}
+	faults = faultsOf(sources)
+	if len(shares) < need {
+		return nil, faults, good, stale, &QuorumError{len(shares), need, faults}
+	}
+	var list []*thresholdrsa.SignatureShare
+	for _, s := range shares {
+		list = append(list, s)
+	}
+	sig, _, err = p.Combine(r, list...)
+	return sig, faults, good, stale, err
+}
+
+// sleep hands the source back after a delay.
+func sleep(ctx context.Context, src *source, delay time.Duration, retries chan<- *source) {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case retries <- src:
+	case <-ctx.Done():
+	}
+}
+
+func faultsOf(sources []*source) (list []Fault) {
+	for _, src := range sources {
+		if src.fault != nil {
+			list = append(list, *src.fault)
+		}
+	}
+	return list
+}
+
+// again says whether a source is asked once more after its last fault, and when.
+func (src *source) again() (time.Duration, bool) {
+	src.tries++
+	switch src.fault.Kind {
+	case Pending: // it has waited already
+		return 0, true
+	case Limited:
+	case Silent, Failed:
+		if src.tries >= silences {
+			return 0, false
+		}
+	default:
+		return 0, false
+	}
+	src.delay = min(max(2*src.delay, firstRetry), lastRetry)
+	return src.delay, true
+}
+
+// try asks a source once, and verifies what it sends.
+func (src *source) try(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Request) reply {
+	call, cancel := context.WithTimeout(ctx, attempt)
+	defer cancel()
+	a := reply{src: src, fault: Fault{Party: src.party, Name: src.name}}
+	data, err := src.ask(call)
+	if err != nil {
+		a.fault.Kind, a.fault.Reason = classify(err)
+		a.stale = errors.Is(err, ErrSuperseded)
+		return a
+	}
+	share := new(thresholdrsa.SignatureShare)
+	if err := share.UnmarshalBinary(data); err != nil {
+		a.fault.Kind, a.fault.Reason = Bad, trim(err)
+		return a
+	}
+	if err := p.VerifyShare(r, share); err != nil {
+		a.fault.Kind, a.fault.Reason = Bad, trim(err)
+		var se *thresholdrsa.ShareError
+		if errors.As(err, &se) {
+			a.fault.Index, a.fault.Holder, a.fault.Reason = se.Index, se.Holder, se.Reason
+		}
+		return a
+	}
+	a.share = share
+	return a
+}
+
+// trim returns an error's text without the prefix of our own packages, for use inside
+// another one, and no longer than what fits in a line or two: the text may be the other's.
+func trim(err error) string {
+	s := err.Error()
+	for _, prefix := range []string{"threshold: ", "thresholdrsa: ", "policy: "} {
+		s = strings.TrimPrefix(s, prefix)
+	}
+	if len(s) > 300 {
+		s = strings.ToValidUTF8(s[:300], "") + "..."
+	}
+	return s
+}
+
+// classify says what an error of a call means.
+func classify(err error) (FaultKind, string) {
+	var (
+		denied   *policy.DeniedError
+		limit    *policy.LimitError
+		rejected *RejectedError
+		pending  *errPending
+		ce       *connect.Error
+	)
+	switch {
+	case errors.As(err, &denied):
+		return Denied, denied.Reason
+	case errors.As(err, &rejected):
+		return Denied, trim(rejected)
+	case errors.As(err, &limit):
+		return Limited, ""
+	case errors.As(err, &pending):
+		return Pending, "until " + pending.until.UTC().Format(time.RFC3339)
+	case errors.Is(err, ErrSuperseded):
+		return Absent, "it has a later epoch"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return Silent, "not in time"
+	case errors.As(err, &ce):
+		switch ce.Code() {
+		case connect.CodeUnavailable, connect.CodeDeadlineExceeded, connect.CodeCanceled:
+			return Silent, shorten(ce.Message())
+		case connect.CodeNotFound:
+			return Absent, shorten(strings.TrimPrefix(ce.Message(), "threshold: "))
+		case connect.CodePermissionDenied, connect.CodeUnauthenticated:
+			return Denied, shorten(ce.Message())
+		case connect.CodeResourceExhausted:
+			return Limited, ""
+		}
+		return Failed, shorten(ce.Message())
+	}
+	return Failed, trim(err)
+}
+
+func shorten(s string) string { return trim(errors.New(s)) }
+
+// sources returns whom to ask for shares of a key, the likeliest first.
+func (s *Service) sources(call rpc.Call, k *key, r *thresholdrsa.Request, data []byte) (list []*source) {
+	if _, index := k.state(); index != 0 {
+		list = append(list, &source{party: s.opt.Identity.Fingerprint(), name: "this node", ask: func(ctx context.Context) ([]byte, error) {
+			return s.share(ctx, call.Party, k, r, false, 0) // the call is approved already
+		}})
+	}
+	local := len(list)
+	for _, peer := range s.opt.Peers() {
+		list = append(list, &source{party: peer.Fingerprint, name: peer.Name, ask: func(ctx context.Context) ([]byte, error) {
+			return s.askPeer(ctx, peer, k, data)
+		}})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.SortStableFunc(list[local:], func(a, b *source) int {
+		return s.scores[scoreKey{k, b.party}] - s.scores[scoreKey{k, a.party}]
+	})
+	return list
+}
+
+// askPeer asks a peer for its share.
+func (s *Service) askPeer(ctx context.Context, peer Peer, k *key, data []byte) ([]byte, error) {
+	c, err := s.opt.Dial(peer)
+	if err != nil {
+		return nil, connect.NewError(connect.CodeUnavailable, err)
+	}
+	resp, err := c.Share(ctx, &thresholdv1.ShareRequest{Request: data, Key: k.policy, WaitMs: uint64(personWait.Milliseconds())})
+	if err != nil {
+		return nil, DecodeError(rpc.DecodeError(s.opt.Identity.Fingerprint(), err))
+	}
+	if len(resp.Share) == 0 {
+		if resp.PendingUntilMs == 0 {
+			return nil, fmt.Errorf("threshold: neither a share nor a reason")
+		}
+		return nil, &errPending{time.UnixMilli(resp.PendingUntilMs)}
+	}
+	return resp.Share, nil
+}
+
+type scoreKey struct {
+	key   *key
+	party string
+}
+
+// remember notes who was worth asking.
+func (s *Service) remember(k *key, good []*source, faults []Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.scores) > 1<<16 { // parties come and go
+		clear(s.scores)
+	}
+	for _, src := range good {
+		s.scores[scoreKey{k, src.party}] = 1
+	}
+	for _, f := range faults {
+		score := -1
+		if f.Kind == Absent {
+			score = -2
+		}
+		s.scores[scoreKey{k, f.Party}] = score
+	}
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threshold
+
+import (
+	"context"
+	"errors"
+
+	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/thresholdrsa"
+)
+
+// Follow verifies the certificates that lead from a record that is trusted to a later
+// one, and returns that.
+func Follow(from *thresholdrsa.PublicKey, certificates [][]byte) (*thresholdrsa.PublicKey, []*thresholdrsa.Certificate, error) {
+	var list []*thresholdrsa.Certificate
+	for _, data := range certificates {
+		c := new(thresholdrsa.Certificate)
+		if err := c.UnmarshalBinary(data); err != nil {
+			return nil, nil, err
+		}
+		next, err := c.Verify(from, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		from, list = next, append(list, c)
+	}
+	if len(list) == 0 {
+		return nil, nil, errors.New("threshold: no certificate leads on from the record")
+	}
+	return from, list, nil
+}
+
+// follow asks nodes that have a later epoch for the certificates, and reports whether the
+// key's record is a later one now.
+func (s *Service) follow(ctx context.Context, k *key, record *thresholdrsa.PublicKey, stale []*source) bool {
+	id := record.ID()
+	for _, src := range stale {
+		for _, peer := range s.opt.Peers() {
+			if peer.Fingerprint != src.party {
+				continue
+			}
+			c, err := s.opt.Dial(peer)
+			if err != nil {
+				continue
+			}
+			resp, err := c.Key(ctx, &thresholdv1.KeyRequest{RecordId: id[:], Key: k.policy})
+			if err != nil {
+				continue
+			}
+			_, list, err := Follow(record, resp.Certificates)
+			if err != nil {
+				s.opt.Log.Warn("a node sent certificates that don't hold", "party", peer.Fingerprint, "error", err)
+				continue
+			}
+			for _, c := range list {
+				if err = s.keys.certify(k, c); err != nil {
+					s.opt.Log.Error("can't store a certificate", "error", err)
+					return false
+				}
+			}
+			if err := s.keys.settle(k); err != nil {
+				s.opt.Log.Warn("the share is of an old epoch", "key", k.name, "error", err)
+			}
+			return true
+		}
+	}
+	return false
+}

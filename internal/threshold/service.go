@@ -1,0 +1,375 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package threshold
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"filippo.io/age/plugin"
+
+	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/gen/undersign/threshold/v1/thresholdv1connect"
+	"github.com/undersign/undersign/internal/audit"
+	"github.com/undersign/undersign/internal/nodedir"
+	"github.com/undersign/undersign/internal/party"
+	"github.com/undersign/undersign/internal/rpc"
+	"github.com/undersign/undersign/internal/store"
+)
+
+// MaxMessage is the size of the largest message of the service: all contributions to a
+// ceremony of 255 holders.
+const MaxMessage = 64 << 20
+
+// Config is the service's part of the configuration. The zero value is that of a node
+// that coordinates.
+type Config struct {
+	// Unlock is an age identity file that opens the shares. It may name plugins. Empty: the
+	// node's own, unlock.txt, unless there is a passphrase file. Paths are in the node's
+	// folder.
+	Unlock string `toml:"unlock"`
+	// PassphraseFile has the passphrase of shares, or of the identity file, in its first line.
+	PassphraseFile string `toml:"passphrase-file"`
+	// ApprovalHours is how long a request waits for a person. 0 means 24.
+	ApprovalHours int `toml:"approval-hours"`
+	// Dealer lets the node make keys for others.
+	Dealer Dealer `toml:"dealer"`
+}
+
+// A Peer is another node.
+type Peer struct {
+	Fingerprint string
+	Name        string
+	Address     string
+}
+
+// Options are what the service needs of its node.
+type Options struct {
+	Config   Config
+	Dir      string // the node's folder
+	Name     string // what the node calls itself
+	Store    *store.Store
+	Audit    *audit.Log
+	Identity *party.Identity
+	Peers    func() []Peer // those with an address
+	Dial     func(Peer) (thresholdv1connect.ThresholdServiceClient, error)
+	Log      *slog.Logger
+	Now      func() time.Time
+	PluginUI *plugin.ClientUI // of age plugins; nil refuses them
+}
+
+// lock reads what opens the node's shares.
+func (o *Options) lock() (*lock, error) {
+	unlock := o.Config.Unlock
+	if unlock == "" && o.Config.PassphraseFile == "" {
+		if _, err := os.Stat(filepath.Join(o.Dir, nodedir.Unlock)); err == nil {
+			unlock = nodedir.Unlock
+		}
+	}
+	return newLock(inDir(o.Dir, unlock), inDir(o.Dir, o.Config.PassphraseFile), o.PluginUI)
+}
+
+func inDir(dir, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// A Service is the threshold service of a node.
+type Service struct {
+	opt       Options
+	keys      *keyring
+	approvals *approvals
+	slots     chan struct{} // one for each processor
+	running   sync.WaitGroup
+	ctx       context.Context // of what outlives a call
+	cancel    context.CancelFunc
+
+	mu      sync.Mutex
+	flights map[[32]byte]*flight
+	scores  map[scoreKey]int
+
+	ceremonies sync.Mutex // held while this node takes a step
+	leading    sync.Mutex // held while this node leads
+	deals      deals
+}
+
+var _ thresholdv1connect.ThresholdServiceHandler = (*Service)(nil)
+
+// New opens the node's shares and returns its service.
+func New(opt Options) (*Service, error) {
+	valid := time.Duration(opt.Config.ApprovalHours) * time.Hour
+	switch {
+	case valid < 0 || valid > 365*24*time.Hour:
+		return nil, errors.New("threshold: approval-hours isn't from 1 to 8760")
+	case valid == 0:
+		valid = 24 * time.Hour
+	}
+	if err := opt.Config.Dealer.prepare(); err != nil {
+		return nil, err
+	}
+	l, err := opt.lock()
+	if err != nil {
+		return nil, err
+	}
+	keys, err := openKeyring(opt.Dir, opt.Store, l)
+	if err != nil {
+		l.wipe()
+		return nil, err
+	}
+	s := &Service{
+		opt: opt, keys: keys, approvals: newApprovals(opt.Store, opt.Now, valid),
+		slots: make(chan struct{}, runtime.GOMAXPROCS(0)), flights: make(map[[32]byte]*flight), scores: make(map[scoreKey]int),
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.deals.init()
+	for _, k := range keys.all() {
+		if err := keys.settle(k); err != nil {
+			opt.Log.Warn("a share is of an old epoch", "key", k.name, "error", err)
+		}
+	}
+	return s, nil
+}
+
+// Close waits for shares that are being made, and wipes the secrets.
+func (s *Service) Close() {
+	s.cancel()
+	s.running.Wait()
+	s.keys.wipe()
+}
+
+// Counts returns how many shares and keys the node has.
+func (s *Service) Counts() (shares, keys int) {
+	for _, k := range s.keys.all() {
+		keys++
+		if _, index := k.state(); index != 0 {
+			shares++
+		}
+	}
+	return shares, keys
+}
+
+// Stale returns the names of keys of which the node's share is of an old epoch: it was
+// away when a ceremony ended.
+func (s *Service) Stale() (names []string) {
+	for _, k := range s.keys.all() {
+		k.mu.RLock()
+		if k.share != nil && !k.share.Provisional() && k.share.PublicKey().ID() != k.record.ID() {
+			names = append(names, k.name)
+		}
+		k.mu.RUnlock()
+	}
+	return names
+}
+
+// signWait is how long Sign goes on if the caller doesn't say.
+const signWait = 30 * time.Second
+
+// Sign implements [thresholdv1connect.ThresholdServiceHandler].
+func (s *Service) Sign(ctx context.Context, req *thresholdv1.SignRequest) (*thresholdv1.SignResponse, error) {
+	call := rpc.CallFrom(ctx)
+	r, err := readRequest(req.Request, req.Key)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.held(r, req.Key)
+	if err != nil {
+		return nil, err
+	}
+	record, _ := k.state()
+	if record.ID() != r.KeyID() {
+		return nil, encodeError(ErrSuperseded)
+	}
+	// The answer goes out before the caller gives up.
+	deadline, ok := ctx.Deadline()
+	wait := signWait
+	if ok {
+		wait = min(wait, max(time.Until(deadline)*9/10, 0))
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+
+	entry := audit.Entry{Party: call.Party, Operation: "threshold.sign", Key: k.policy, Subject: hex.EncodeToString(r.Digest())}
+	if call.Approve {
+		if err := s.approved(ctx, call.Party, k.policy, r, wait); err != nil {
+			var pending *errPending
+			if errors.As(err, &pending) {
+				err = &QuorumError{Need: record.Threshold(), Faults: []Fault{{
+					Party: s.opt.Identity.Fingerprint(), Name: "this node", Kind: Pending, Reason: "until " + pending.until.UTC().Format(time.RFC3339),
+				}}}
+			}
+			return nil, encodeError(err)
+		}
+	}
+	sig, faults, good, stale, err := collect(ctx, record, r, s.sources(call, k, r, req.Request))
+	s.remember(k, good, faults)
+	for _, f := range faults {
+		if f.Kind == Bad {
+			s.opt.Log.Warn("a node sent a bad share", "party", f.Party, "name", f.Name, "holder", f.Index, "reason", f.Reason)
+		}
+	}
+	if errors.Is(err, ErrQuorum) && len(stale) > 0 && s.follow(ctx, k, record, stale) {
+		err = ErrSuperseded
+	}
+	if err != nil {
+		entry.Detail = trim(err)
+		if e := s.opt.Audit.Event(entry, audit.Failed); e != nil {
+			return nil, e
+		}
+		return nil, encodeError(err)
+	}
+	if err := s.opt.Audit.Event(entry, audit.OK); err != nil {
+		return nil, err
+	}
+	return &thresholdv1.SignResponse{Signature: sig, Faults: EncodeFaults(visible(faults))}, nil
+}
+
+// visible leaves out those who have nothing to do with the key.
+func visible(faults []Fault) (list []Fault) {
+	for _, f := range faults {
+		if f.Kind != Absent {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// maxPersonWait bounds for how long a call waits for a person.
+const maxPersonWait = 30 * time.Second
+
+// Share implements [thresholdv1connect.ThresholdServiceHandler].
+func (s *Service) Share(ctx context.Context, req *thresholdv1.ShareRequest) (*thresholdv1.ShareResponse, error) {
+	call := rpc.CallFrom(ctx)
+	r, err := readRequest(req.Request, req.Key)
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.held(r, req.Key)
+	if err != nil {
+		return nil, err
+	}
+	wait := time.Duration(min(req.WaitMs, uint64(maxPersonWait.Milliseconds()))) * time.Millisecond
+	data, err := s.share(ctx, call.Party, k, r, call.Approve, wait)
+	var pending *errPending
+	if errors.As(err, &pending) {
+		return &thresholdv1.ShareResponse{PendingUntilMs: pending.until.UnixMilli()}, nil
+	}
+	if err != nil {
+		return nil, encodeError(err)
+	}
+	return &thresholdv1.ShareResponse{Share: data}, nil
+}
+
+// Key implements [thresholdv1connect.ThresholdServiceHandler].
+func (s *Service) Key(ctx context.Context, req *thresholdv1.KeyRequest) (*thresholdv1.KeyResponse, error) {
+	if len(req.RecordId) != 32 {
+		return nil, invalidf("threshold: a record's ID has 32 bytes")
+	}
+	id := [32]byte(req.RecordId)
+	k := s.keys.get(id)
+	if k == nil || k.policy != req.Key {
+		return nil, connect.NewError(connect.CodeNotFound, errors.New("threshold: the node doesn't know the key"))
+	}
+	record, index := k.state()
+	data, err := record.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return &thresholdv1.KeyResponse{Record: data, Certificates: s.keys.chain(id), Index: uint32(index)}, nil
+}
+
+// Keys implements [thresholdv1connect.ThresholdServiceHandler].
+func (s *Service) Keys(ctx context.Context, _ *thresholdv1.KeysRequest) (*thresholdv1.KeysResponse, error) {
+	resp := new(thresholdv1.KeysResponse)
+	for _, k := range s.keys.all() {
+		record, index := k.state()
+		data, err := record.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		h := &thresholdv1.HeldKey{Name: k.name, Key: k.policy, Record: data, Index: uint32(index)}
+		k.mu.RLock()
+		if k.share != nil {
+			h.Pending = uint32(len(k.share.Pending()))
+		}
+		k.mu.RUnlock()
+		resp.Keys = append(resp.Keys, h)
+	}
+	return resp, nil
+}
+
+// Pending implements [thresholdv1connect.ThresholdServiceHandler].
+func (s *Service) Pending(ctx context.Context, _ *thresholdv1.PendingRequest) (*thresholdv1.PendingResponse, error) {
+	list, err := s.approvals.pending()
+	if err != nil {
+		return nil, err
+	}
+	resp := new(thresholdv1.PendingResponse)
+	for _, a := range list {
+		resp.Items = append(resp.Items, s.item(a))
+	}
+	return resp, nil
+}
+
+func (s *Service) item(a approval) *thresholdv1.PendingItem {
+	return &thresholdv1.PendingItem{
+		Id: hex.EncodeToString(a.id[:]), Request: a.request, Party: a.party, PartyName: s.partyName(a.party), Key: a.key,
+		AskedMs: a.asked.UnixMilli(), ExpiresMs: a.expires.UnixMilli(),
+	}
+}
+
+func (s *Service) partyName(fingerprint string) string {
+	for _, p := range s.opt.Peers() {
+		if p.Fingerprint == fingerprint {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// Approve implements [thresholdv1connect.ThresholdServiceHandler].
+func (s *Service) Approve(ctx context.Context, req *thresholdv1.ApproveRequest) (*thresholdv1.ApproveResponse, error) {
+	a, err := s.decide(ctx, "threshold.approve", req.Id, approved, "")
+	if err != nil {
+		return nil, err
+	}
+	return &thresholdv1.ApproveResponse{Item: s.item(a)}, nil
+}
+
+// Reject implements [thresholdv1connect.ThresholdServiceHandler].
+func (s *Service) Reject(ctx context.Context, req *thresholdv1.RejectRequest) (*thresholdv1.RejectResponse, error) {
+	if len(req.Reason) > 500 {
+		return nil, invalidf("threshold: the reason is longer than 500 bytes")
+	}
+	a, err := s.decide(ctx, "threshold.reject", req.Id, rejected, req.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return &thresholdv1.RejectResponse{Item: s.item(a)}, nil
+}
+
+func (s *Service) decide(ctx context.Context, operation, id string, state int, reason string) (approval, error) {
+	action, err := s.opt.Audit.Begin(audit.Entry{Party: rpc.CallFrom(ctx).Party, Operation: operation, Subject: id, Detail: reason})
+	if err != nil {
+		return approval{}, err
+	}
+	a, err := s.approvals.decide(id, state, reason)
+	if err != nil {
+		if e := action.End(audit.Failed, trim(err)); e != nil {
+			return approval{}, e
+		}
+		return approval{}, err
+	}
+	return a, action.End(audit.OK, hex.EncodeToString(a.id[:]))
+}

@@ -1,0 +1,75 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/gen/undersign/threshold/v1/thresholdv1connect"
+	"github.com/undersign/undersign/internal/service"
+	"github.com/undersign/undersign/internal/threshold"
+)
+
+// A thresholdService is the threshold service, as a node has it. Every node has one: with
+// no shares it still coordinates.
+type thresholdService struct{ *threshold.Service }
+
+func startThreshold(c *Config, h *service.Host) (service.Service, error) {
+	log := h.Log.With("service", "threshold")
+	s, err := threshold.New(threshold.Options{
+		Config: c.Threshold, Dir: h.Dir, Name: c.Name, Store: h.Store, Audit: h.Audit, Identity: h.Identity, Now: h.Now, Log: log,
+		Peers: func() (list []threshold.Peer) {
+			for _, m := range h.Roster.List() {
+				if m.Address != "" {
+					list = append(list, threshold.Peer{Fingerprint: m.Fingerprint, Name: m.Name, Address: m.Address})
+				}
+			}
+			return list
+		},
+		Dial: func(p threshold.Peer) (thresholdv1connect.ThresholdServiceClient, error) {
+			peer, err := h.Peer(p.Fingerprint)
+			if err != nil {
+				return nil, err
+			}
+			return thresholdv1connect.NewThresholdServiceClient(peer.HTTP(), peer.URL(), peer.Options(threshold.MaxMessage)...), nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "undersign_threshold_shares", Help: "Key shares that the node holds.",
+	}, func() float64 { shares, _ := s.Counts(); return float64(shares) }))
+	_, handler := thresholdv1connect.NewThresholdServiceHandler(s, h.Options(threshold.MaxMessage)...)
+	desc := thresholdv1.File_undersign_threshold_v1_threshold_proto.Services().ByName("ThresholdService")
+	if err := h.Handle(desc, handler); err != nil {
+		s.Close()
+		return nil, err
+	}
+	shares, keys := s.Counts()
+	log.Info("ready", "keys", keys, "shares", shares)
+	return &thresholdService{s}, nil
+}
+
+// Name implements service.Service.
+func (s *thresholdService) Name() string { return "threshold" }
+
+// Run implements service.Service.
+func (s *thresholdService) Run(ctx context.Context) error {
+	<-ctx.Done()
+	s.Close()
+	return nil
+}
+
+// Status implements service.Service.
+func (s *thresholdService) Status() error {
+	if stale := s.Stale(); len(stale) > 0 {
+		return fmt.Errorf("shares of old epochs: %q", stale)
+	}
+	return nil
+}
