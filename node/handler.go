@@ -116,9 +116,15 @@ func (h *handler) Invite(ctx context.Context, req *nodev1.InviteRequest) (*nodev
 // Accept implements NodeService.
 func (h *handler) Accept(ctx context.Context, req *nodev1.AcceptRequest) (*nodev1.AcceptResponse, error) {
 	n, call := h.n, rpc.CallFrom(ctx)
-	address, err := n.cfg.AdvertiseFor(n.Addr().String())
-	if err != nil {
-		return nil, connect.NewError(connect.CodeFailedPrecondition, err)
+	address := req.Address
+	switch address {
+	case "none":
+		address = ""
+	case "":
+		var err error
+		if address, err = n.cfg.AdvertiseFor(n.Addr().String()); err != nil {
+			return nil, connect.NewError(connect.CodeFailedPrecondition, err)
+		}
 	}
 	m, yours, err := service.Join(ctx, n.id, n.roster, req.Token, req.Name, address)
 	if err != nil {

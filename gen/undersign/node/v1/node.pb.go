@@ -500,7 +500,10 @@ type AcceptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
 	// What the node will call the other; empty for what that one calls itself.
-	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Where the other reaches this node, host:port, or none; empty for where the node says
+	// that it is.
+	Address       string `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -545,6 +548,13 @@ func (x *AcceptRequest) GetToken() string {
 func (x *AcceptRequest) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+func (x *AcceptRequest) GetAddress() string {
+	if x != nil {
+		return x.Address
 	}
 	return ""
 }
@@ -1044,10 +1054,11 @@ const file_undersign_node_v1_node_proto_rawDesc = "" +
 	"\x0eInviteResponse\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12\x1d\n" +
 	"\n" +
-	"expires_ms\x18\x02 \x01(\x03R\texpiresMs\"9\n" +
+	"expires_ms\x18\x02 \x01(\x03R\texpiresMs\"S\n" +
 	"\rAcceptRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"]\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
+	"\aaddress\x18\x03 \x01(\tR\aaddress\"]\n" +
 	"\x0eAcceptResponse\x12.\n" +
 	"\x05party\x18\x01 \x01(\v2\x18.undersign.node.v1.PartyR\x05party\x12\x1b\n" +
 	"\tyour_name\x18\x02 \x01(\tR\byourName\"t\n" +
