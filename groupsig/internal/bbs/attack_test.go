@@ -216,6 +216,42 @@ func TestClonedGenerator(t *testing.T) {
 	}
 }
 
+// The converter's generator is set back: two queries stay apart.
+func TestClonedConverter(t *testing.T) {
+	g := newGroup(t, featureSets["gl19"])
+	ada := g.join("ada")
+	var in [2][][]byte
+	var keys [2]*BlindingKey
+	for i := range in {
+		keys[i], _ = g.k.NewBlindingKey()
+		for range 2 {
+			b, err := keys[i].Blind(msg("m"), g.sign(ada, "m", "", false), g.opts(""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			in[i] = append(in[i], b)
+		}
+	}
+	nyms := map[string]bool{}
+	for i, key := range keys {
+		cryptotest.SetGlobalRandom(t, 1)
+		out, err := g.converter.Convert(g.k, key.Public(), in[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range out {
+			nym, _, err := key.Unblind(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nyms[string(nym)] = true
+		}
+	}
+	if len(nyms) != len(keys) {
+		t.Errorf("%d pseudonyms in %d queries", len(nyms), len(keys))
+	}
+}
+
 // A caller may use one buffer for the scopes of a batch.
 func TestBatchCopiesScopes(t *testing.T) {
 	g := newGroup(t, Scope)

@@ -193,7 +193,19 @@ func (c *ConverterKey) Convert(k *GroupKey, bpk []byte, query [][]byte) ([][]byt
 	comb := bls12381.NewG1Comb(&pk)
 	out := make([][]byte, len(query))
 	var r, r1, r2, rcsk bls12381.Scalar
-	r.Random()
+	// Two queries with one r would be linked: it is hedged, as nonces are.
+	var secret transcript.Items
+	secret.Grow(64).Scalar("csk", &c.csk[0])
+	defer secret.Wipe()
+	public := new(transcript.Items).Bytes("gid", k.id[:]).Bytes("bpk", bpk)
+	for _, q := range query {
+		public.Bytes("query", q)
+	}
+	for r.IsZero() { // never twice
+		n := transcript.NewNonces(k.dst("convert"), &secret, public)
+		n.Next(&r)
+		n.Wipe()
+	}
 	rcsk.Mul(&r, &c.csk[0])
 	var p bls12381.G1
 	for i, q := range in {
