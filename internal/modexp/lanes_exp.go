@@ -3,7 +3,10 @@
 
 package modexp
 
-import "math/big"
+import (
+	"math/big"
+	"math/bits"
+)
 
 // lanesPay is the number of powers from which on eight lanes are faster than
 // one power after the other. Measured on Zen 4, which multiplies half as many
@@ -137,7 +140,6 @@ func fermatLanes(ns []*big.Int, ok []bool) {
 	m := newLaneModuli(blocks, 2*blocks*blockLimbs+words)
 	unit, z, e := m.number(), m.number(), m.take(words)
 	x := make([]uint64, words)
-	r, rem := new(big.Int).Lsh(one, uint(blockBits*blocks)), new(big.Int)
 	for j := range Lanes {
 		n := ns[min(j, len(ns)-1)]
 		setBig(x, n)
@@ -146,25 +148,59 @@ func fermatLanes(ns []*big.Int, ok []bool) {
 			e[Lanes*i+j] = v
 		}
 		e[j]-- // n is odd
-		setBig(x, rem.Mod(r, n))
-		toLane(unit, j, x)
+		m.setUnit(unit, j, n)
 	}
 	// A squaring a bit, with a doubling where the bit is set.
 	copy(z, unit)
 	for i := top - 1; i >= 0; i-- {
 		m.sqr(z, z, e[i/64*Lanes:], i%64)
 	}
-	// z is 1 if it differs from R mod n by 0, n, 2n or 3n. Mostly the lowest
-	// limb says no.
+	// z is below 4n and unit below 2n, so they differ by -n, 0, .. or 3n if z is 1.
+	// Mostly the lowest limb says no.
 	for j, n := range ns {
 		ok[j] = false
-		d := z[j] - unit[j]
-		for range 4 {
+		d := z[j] - unit[j] + m.n[j]
+		for range 5 {
 			if d&laneMask == 0 {
-				ok[j] = rem.Mod(m.value(z, j), n).Cmp(m.value(unit, j)) == 0
+				d := m.value(z, j)
+				d.Sub(d, m.value(unit, j))
+				ok[j] = d.Mod(d, n).Sign() == 0
 				break
 			}
 			d -= m.n[j]
+		}
+	}
+}
+
+// setUnit sets lane j of z to R - q·n, below 2n, for n of that lane.
+func (m *laneModuli) setUnit(z []uint64, j int, n *big.Int) {
+	shift := blockBits*m.blocks - n.BitLen() // 2^shift < R/n <= 2^(shift+1)
+	if shift > 50 {
+		r := new(big.Int).Lsh(one, uint(blockBits*m.blocks))
+		toLane(z, j, natFromBig(r.Mod(r, n), (n.BitLen()+63)/64))
+		return
+	}
+	// With the highest 64 bits of n, h <= n/2^k < h+1, and q = 2^(shift+64)/(h+1)
+	// rounded down, R/n - q < 1 + 2^(shift+64)/h(h+1) < 2.
+	w := natFromBig(n, (n.BitLen()+63)/64) // of more than 64 bits, as shift is small
+	h := w[len(w)-1]
+	if s := n.BitLen() % 64; s != 0 {
+		h = h<<(64-s) | w[len(w)-2]>>s
+	}
+	q := uint64(1) << shift
+	if h+1 != 0 {
+		q, _ = bits.Div64(1<<shift, 0, h+1)
+	}
+	// -q·n mod R
+	var carry uint64 // of q·n, and the borrow
+	for i := j; i < len(z); i += Lanes {
+		hi, lo := bits.Mul64(q, m.n[i])
+		lo, c := bits.Add64(lo, carry, 0)
+		hi += c
+		z[i] = -lo & laneMask
+		carry = hi<<(64-laneBits) | lo>>laneBits
+		if z[i] != 0 {
+			carry++
 		}
 	}
 }

@@ -156,3 +156,25 @@ func testFermat(t *testing.T, ns []*big.Int) {
 		}
 	}
 }
+
+func TestLaneUnit(t *testing.T) {
+	r := newRand(t)
+	for _, bits := range []int{64, 100, 464, 470, 480, 512, 514, 984, 990, 1023, 1024, 1034, 1536, 2047, 2048, 3072, 4096} {
+		ns := testModuli(r, bits)
+		low := new(big.Int).Sub(pow2(bits), pow2(bits-64)) // 64 ones, and then the least
+		ns = append(ns, low.SetBit(low, 0, 1), new(big.Int).Add(pow2(bits-1), big.NewInt(1)))
+		for j, n := range ns {
+			m := newLaneModuli(laneBlocks(bits), laneBlocks(bits)*blockLimbs)
+			z := m.number()
+			j %= Lanes
+			m.setModulus(j, natFromBig(n, (bits+63)/64))
+			m.setUnit(z, j, n)
+			v := m.value(z, j)
+			if v.Cmp(new(big.Int).Lsh(n, 1)) >= 0 {
+				t.Fatalf("%x isn't below 2·%x", v, n)
+			}
+			want := pow2(m.blocks * blockBits)
+			check(t, fmt.Sprintf("mod %x", n), v.Mod(v, n), want.Mod(want, n))
+		}
+	}
+}

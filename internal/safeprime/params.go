@@ -6,6 +6,8 @@ package safeprime
 import (
 	"math"
 	"math/big"
+
+	"github.com/undersign/undersign/internal/modexp"
 )
 
 // params fixes the search for one size. Candidates are q' = 6x+5 and
@@ -23,11 +25,13 @@ type params struct {
 // prime is linear in it; survivors become fewer as 1/(ln bound)^2. A window
 // holds some safe primes on average, so that few windows have none, and
 // fits the first-level cache or little more.
-var tuning = []struct {
+type tuning struct {
 	bits  int // up to this size
 	bound uint32
 	width int
-}{
+}
+
+var singly = []tuning{
 	{320, 1 << 17, 1 << 14},
 	{640, 1 << 20, 1 << 16},
 	{896, 1 << 22, 1 << 17},
@@ -37,10 +41,25 @@ var tuning = []struct {
 	{MaxBits, 1 << 27, 1 << 20},
 }
 
+// Where eight candidates are tested at once, and the primes of the sieve in
+// groups, both are about four times as fast; but the groups end at 2^26.
+var inLanes = []tuning{
+	{320, 1 << 17, 1 << 14},
+	{640, 1 << 20, 1 << 16},
+	{896, 1 << 21, 1 << 17},
+	{1280, 1 << 23, 1 << 18},
+	{1792, 1 << 25, 1 << 18},
+	{MaxBits, rootsBound, 1 << 19},
+}
+
 // paramsFor returns the parameters of an even size from MinBits to MaxBits.
 func paramsFor(bits int) params {
 	pr := params{bits: bits}
-	for _, t := range tuning {
+	tunings := singly
+	if haveRoots && modexp.HaveLanes(bits) {
+		tunings = inLanes
+	}
+	for _, t := range tunings {
 		if bits <= t.bits {
 			pr.bound, pr.width = t.bound, t.width
 			break

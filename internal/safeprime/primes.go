@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/binary"
 	"math/bits"
+	"sync"
+	"weak"
 )
 
 // A primeTable holds the primes from 5 up to a bound, one byte each: half the
@@ -14,6 +16,38 @@ import (
 // apart.
 type primeTable struct {
 	gaps []byte // the first is counted from 3
+}
+
+// The last table, until it is collected as garbage: a search that soon follows
+// another needs the same.
+var lastTable struct {
+	sync.Mutex
+	bound uint32
+	table weak.Pointer[primeTable]
+}
+
+// sharedTable returns the table for a bound.
+func sharedTable(ctx context.Context, bound uint32) (*primeTable, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	lastTable.Lock()
+	t := lastTable.table.Value()
+	if lastTable.bound != bound {
+		t = nil
+	}
+	lastTable.Unlock()
+	if t != nil {
+		return t, nil
+	}
+	t, err := newPrimeTable(ctx, bound)
+	if err != nil {
+		return nil, err
+	}
+	lastTable.Lock()
+	defer lastTable.Unlock()
+	lastTable.bound, lastTable.table = bound, weak.Make(t)
+	return t, nil
 }
 
 // Segments of the sieve of Eratosthenes: one byte for each odd number, sized

@@ -100,7 +100,7 @@ func maxCountFor(bits int) int {
 }
 
 func find(ctx context.Context, pr params, count int, progress func(Progress)) ([]*big.Int, error) {
-	table, err := newPrimeTable(ctx, pr.bound)
+	table, err := sharedTable(ctx, pr.bound)
 	if err != nil {
 		return nil, interrupted(err)
 	}

@@ -90,6 +90,21 @@ func (w *window) strikeAll(ctx context.Context) error {
 	x := limbs(w.start)
 	gaps := w.table.gaps
 	p := uint32(3)
+	if haveRoots {
+		digits := digits24(w.start)
+		const some = rootsLen << 11 // primes between two looks at ctx
+		for len(gaps) > 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			head := min(some, len(gaps))
+			q, rest := w.strikeGroups(p, gaps[:head], digits)
+			p, gaps = q, gaps[head-len(rest):]
+			if head-len(rest) < some {
+				break
+			}
+		}
+	}
 	var group primeGroup
 	for i := 0; len(gaps) >= len(group.p); i++ {
 		if i%(1<<14) == 0 && ctx.Err() != nil {
@@ -118,10 +133,20 @@ func (w *window) strikeAll(ctx context.Context) error {
 //	6(start+k)+5 = 0    where k = 2/12 - 1 - start,
 //	12(start+k)+11 = 0  where k = 1/12 - 1 - start.
 func (w *window) strike(p, start uint32) {
+	k, l := firstMultiples(p, start)
+	w.mark(p, k, l)
+}
+
+// firstMultiples returns the least k of each kind.
+func firstMultiples(p, start uint32) (k, l uint32) {
 	// p is coprime to 12, so p^2 = 1 mod 12, and 12 divides 1 + (12 - p mod 12)p.
 	twelfth := uint32((uint64(12-p%12)*uint64(p) + 1) / 12)
-	k := reduceOnce(twelfth+(p-1-start), p)
-	l := reduceOnce(k+twelfth, p)
+	l = reduceOnce(twelfth+(p-1-start), p)
+	return reduceOnce(l+twelfth, p), l
+}
+
+// mark strikes out every p-th candidate from k on, and from l on.
+func (w *window) mark(p, k, l uint32) {
 	width := uint32(w.width)
 	if min(k, l) >= width { // nearly always when p is large
 		return
