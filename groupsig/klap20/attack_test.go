@@ -72,3 +72,15 @@ func TestEmptyOpening(t *testing.T) {
 		}
 	}
 }
+
+// Anybody can sign for an opener's key of small order: lists, and openings.
+func TestWeakOpener(t *testing.T) {
+	weak := GenerateOpenerKey().Public()
+	list := weak[len(weak)-32:]
+	clear(list)
+	list[0] = 1
+	p := &Proposal{Label: "test", Issuer: GenerateIssuerKey().Public(), Opener: weak}
+	if _, err := p.ID(); err == nil {
+		t.Error("accepted")
+	}
+}

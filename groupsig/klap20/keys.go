@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -194,6 +195,9 @@ func (p *openerPublic) read(d *wire.Decoder) {
 	p.list = d.Fixed("Ed25519 key", ed25519.PublicKeySize)
 	if d.Err() == nil && p.z[0].Equal(&p.z[1]) {
 		d.Fail("Z1", "equals Z0")
+	}
+	if d.Err() == nil && join.CheckKey(p.list) != nil {
+		d.Fail("Ed25519 key", "it isn't one")
 	}
 }
 

@@ -51,3 +51,14 @@ func TestClonedGenerator(t *testing.T) {
 		t.Error("the trap is none:", err)
 	}
 }
+
+// Anybody can sign for an opener's key of small order: lists, and openings.
+func TestWeakOpener(t *testing.T) {
+	weak := GenerateOpenerKey().Public()
+	clear(weak[2:])
+	weak[2] = 1
+	p := &Proposal{Label: "test", Issuer: GenerateIssuerKey().Public(), Opener: weak}
+	if _, err := p.ID(); err == nil {
+		t.Error("accepted")
+	}
+}

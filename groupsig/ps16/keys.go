@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -167,7 +168,10 @@ func decodeOpener(data []byte) (ed25519.PublicKey, error) {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	pub := d.Fixed("Ed25519 key", ed25519.PublicKeySize)
-	return pub, d.Finish()
+	if err := d.Finish(); err != nil {
+		return nil, err
+	}
+	return pub, join.CheckKey(pub)
 }
 
 // Wipe overwrites the secrets. The key is of no use afterwards.

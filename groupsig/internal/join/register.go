@@ -22,12 +22,13 @@ const MaxRecords = 1 << 24
 // what issuers add records by, refuses the identity with a *[RejoinError] until a
 // later epoch than any that the old record got a credential for, or until the old
 // record's token is listed: see Listed. In groups without epochs only that helps.
-// Verifiers that still accept the old epoch, or still use an older list, accept the old
+// Verifiers that still accept the old epoch, or use an older list or none, accept the old
 // credential beside the new one.
 type Register struct {
 	// Durable, if it isn't nil, is called with the encoding of each record before
 	// a credential is made for it, and returns when the record can't be lost. An
-	// error ends the join.
+	// error ends the join. Who is revoked, and for which epochs there are
+	// credentials, is in the register's own encoding alone.
 	Durable func(record []byte) error
 
 	scheme  string
