@@ -16,7 +16,7 @@
 // errors, for which the verdict shows, [FermatBase2] and [PowTwoMod]. The tests
 // check that with valgrind.
 //
-// The kernel for one number is five functions on slices of limbs: a product, a
+// The scalar kernel is five functions on slices of limbs: a product, a
 // square, a Montgomery reduction, a doubling and the reading of a table. On amd64
 // with ADX, BMI2 and AVX2 they are assembly, written by tools/modexpgen; elsewhere
 // they are the Go functions of kernel_generic.go, which are about half as fast.
@@ -25,19 +25,26 @@
 // has assembly for 1024, 1536 and 2048 bits on arm64, ppc64le and others that would
 // beat the generic kernel at those sizes alone.
 //
-// With AVX-512 IFMA there is a second kernel, for eight numbers and moduli at once:
-// see [ExpLanes] and [FermatLanes], which do one after the other without it. It
-// has no branch and no address but from the number of limbs. Its floor is the
-// number of its vector multiplications, 4l² for a product modulo a number of l
-// limbs and 3l²+l for a square, by as many as the processor starts in a cycle: two
-// on most, one on Zen 4. On Zen 4 it takes
+// With AVX-512 IFMA there are two more kernels, in limbs of 52 bits. The wide one
+// has one product modulo a number of 1536, 2048, 3072 or 4096 bits, or somewhat
+// less; it takes and gives reduced numbers in limbs of 64 bits, and all the above
+// uses it. That of eight lanes has products and squares of eight numbers modulo
+// eight moduli: see [ExpLanes] and [FermatLanes]. Neither has a branch, or an
+// address, but from the number of limbs.
 //
-//	bits       1024   1536   2048   3072   4096
-//	product    1.05   1.03   1.03   1.02   1.01
-//	square     1.06   1.04   1.03   1.02   1.01
+// Their floor is the number of vector multiplications by as many as the processor
+// starts in a cycle: two on most, one on Zen 4. For a modulus of l limbs of 52 bits
+// a product in eight lanes has 4l² and a square 3l²+l; a wide product has 4l for
+// each eight limbs or part of them. On Zen 4 they take, times their floor:
 //
-// times its floor, where the product of 2048 bits is 6400 cycles.
+//	bits             1024   1536   2048   3072   4096
+//	lanes, product   1.05   1.03   1.03   1.02   1.01
+//	lanes, square    1.06   1.04   1.03   1.02   1.01
+//	wide, product           2.07   1.70   1.34   1.26
 //
-// UNDERSIGN_MODEXP in the environment takes kernels away: adx leaves that for one
-// number, generic leaves none. All results are the same.
+// The wide kernel waits for the multiple of the modulus at each limb, and spends
+// a part on carries.
+//
+// UNDERSIGN_MODEXP in the environment takes kernels away: adx leaves the scalar
+// assembly, generic leaves none. All results are the same.
 package modexp

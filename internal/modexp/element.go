@@ -53,12 +53,20 @@ func (m *Modulus) Equal(x, y *Element) bool {
 // mul sets z = x·y/R mod n, with scratch t of at least 2·len(n) limbs. One of x and y
 // may be as large as R-1, the other must be reduced.
 func (m *Modulus) mul(z, x, y, t []uint64) {
+	if m.wide() {
+		mulWide(m, z, x, y, t)
+		return
+	}
 	mulLimbs(t, x, y)
 	redcLimbs(z, t, m.n, m.k0)
 }
 
 // sqr sets z = x²/R mod n.
 func (m *Modulus) sqr(z, x, t []uint64) {
+	if m.wide() {
+		mulWide(m, z, x, x, t)
+		return
+	}
 	sqrLimbs(t, x)
 	redcLimbs(z, t, m.n, m.k0)
 }

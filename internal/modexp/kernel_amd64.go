@@ -13,7 +13,7 @@ import (
 
 var haveADX = cpu.X86.HasADX && cpu.X86.HasBMI2 && cpu.X86.HasAVX2
 
-var haveIFMA = haveADX && cpu.X86.HasAVX512F && cpu.X86.HasAVX512IFMA
+var haveIFMA = haveADX && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512IFMA
 
 // useADX and useIFMA select the assembly kernels, that of one number and that
 // of eight. UNDERSIGN_MODEXP=generic turns both off, and adx the second.
@@ -99,4 +99,27 @@ func selectLanes(m *laneModuli, z, table, index []uint64) {
 		return
 	}
 	selectIFMA(&z[0], &table[0], &index[0], m.limbs, len(table)/(Lanes*m.limbs))
+}
+
+// haveWide reports whether the wide kernel serves numbers of l limbs.
+func haveWide(l int) bool {
+	return useIFMA && (l == 24 || l == 32 || l == 48 || l == 64)
+}
+
+func (m *Modulus) wide() bool { return useIFMA && m.n52 != nil }
+
+// mulWide sets z = x·y/R mod n.
+func mulWide(m *Modulus, z, x, y, t []uint64) {
+	l := len(m.n)
+	_, _, _, _ = z[l-1], x[l-1], y[l-1], t[2*l-1]
+	switch l {
+	case 24:
+		mulWide24(&z[0], &x[0], &y[0], &m.n[0], &m.n52[0], &m.k0, &t[0])
+	case 32:
+		mulWide32(&z[0], &x[0], &y[0], &m.n[0], &m.n52[0], &m.k0, &t[0])
+	case 48:
+		mulWide48(&z[0], &x[0], &y[0], &m.n[0], &m.n52[0], &m.k0, &t[0])
+	case 64:
+		mulWide64(&z[0], &x[0], &y[0], &m.n[0], &m.n52[0], &m.k0, &t[0])
+	}
 }

@@ -5,7 +5,10 @@ package modexp
 
 // kernels names the kernels for one number that can be tested here.
 func kernels() []string {
-	if haveADX {
+	switch {
+	case haveIFMA:
+		return []string{"ifma", "adx", "generic"}
+	case haveADX:
 		return []string{"adx", "generic"}
 	}
 	return []string{"generic"}

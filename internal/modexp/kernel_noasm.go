@@ -28,3 +28,9 @@ func sqrLanes(m *laneModuli, z, x, e []uint64, bit uint) { sqrLanesGeneric(m, z,
 func selectLanes(m *laneModuli, z, table, index []uint64) {
 	selectLanesGeneric(z[:Lanes*m.limbs], table, index)
 }
+
+func haveWide(int) bool { return false }
+
+func (m *Modulus) wide() bool { return false }
+
+func mulWide(m *Modulus, z, x, y, t []uint64) { panic("modexp: no wide kernel") }

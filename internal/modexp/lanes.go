@@ -109,23 +109,25 @@ func (m *laneModuli) pick(z, table, index []uint64) {
 
 // toLane sets lane j of z to x, a number that fits. Its time depends on widths.
 func toLane(z []uint64, j int, x []uint64) {
-	var acc uint64
-	have := 0 // bits of acc
-	for i := j; i < len(z); i += Lanes {
-		v := acc
-		if have >= laneBits {
-			acc >>= laneBits
-			have -= laneBits
-		} else {
-			var next uint64
-			if len(x) > 0 {
-				next, x = x[0], x[1:]
-			}
-			v |= next << have
-			acc = next >> (laneBits - have)
-			have += 64 - laneBits
-		}
-		z[i] = v & laneMask
+	for i := range len(z) / Lanes {
+		z[Lanes*i+j] = limb52(x, i)
+	}
+}
+
+// limb52 returns limb i of x in radix 2^52. i is public.
+func limb52(x Nat, i int) uint64 {
+	k, shift := laneBits*i/64, laneBits*i%64
+	v := x.limb(k) >> shift
+	if shift > 64-laneBits {
+		v |= x.limb(k+1) << (64 - shift)
+	}
+	return v & laneMask
+}
+
+// split52 sets z to the limbs of 52 bits of x.
+func split52(z, x []uint64) {
+	for i := range z {
+		z[i] = limb52(x, i)
 	}
 }
 

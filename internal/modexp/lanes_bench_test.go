@@ -10,6 +10,25 @@ import (
 	"time"
 )
 
+func BenchmarkWide(b *testing.B) {
+	for _, bits := range []int{1536, 2048, 3072, 4096} {
+		n, x, _ := benchModulus(b, bits)
+		m := mustModulus(b, n)
+		ex, z := mustElement(b, m, x), m.NewElement()
+		t := make([]uint64, 2*len(m.n))
+		b.Run(fmt.Sprintf("bits=%d", bits), func(b *testing.B) {
+			f := func() { m.mul(z.l, ex.l, ex.l, t) }
+			for b.Loop() {
+				f()
+			}
+			c := cyclesPer(f)
+			limbs := len(m.n) * 10 / 8
+			b.ReportMetric(c, "cycles")
+			b.ReportMetric(c/float64(4*limbs*((limbs+7)/8)), "cycles/multiplication")
+		})
+	}
+}
+
 // cyclesPer measures f in cycles of the core: the least of many short runs,
 // against a chain of multiplications of three cycles each.
 func cyclesPer(f func()) float64 {

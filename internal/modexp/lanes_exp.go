@@ -8,10 +8,18 @@ import (
 	"math/bits"
 )
 
-// lanesPay is the number of powers from which on eight lanes are faster than
-// one power after the other. Measured on Zen 4, which multiplies half as many
-// lanes in a cycle as others do.
-const lanesPay = 3
+// lanesPay returns the number of powers from which on eight lanes are faster than
+// one power after the other. Measured on Zen 4, which starts half as many vector
+// multiplications in a cycle as others do, for one number or eight.
+func lanesPay(bits int) int {
+	switch l := limbsFor(bits); {
+	case !haveWide(l):
+		return 3
+	case l < 64:
+		return 5
+	}
+	return 6
+}
 
 // ExpLanes sets zs[i] = xs[i]^(es[i] mod 2^bits) mod ms[i], for public bits.
 // Where there is a kernel for it, it computes eight powers at once. Its time
@@ -33,7 +41,7 @@ func expLanes(zs, xs []*Element, ms []*Modulus, es []Nat, bits int) {
 	for _, m := range ms {
 		size = max(size, m.bits)
 	}
-	if len(xs) < lanesPay || !HaveLanes(size) || bits <= 0 {
+	if len(xs) < lanesPay(size) || !HaveLanes(size) || bits <= 0 {
 		for i, m := range ms {
 			m.ExpBits(zs[i], xs[i], es[i], bits)
 		}
@@ -123,12 +131,12 @@ func FermatLanes(ns []*big.Int, ok []bool) {
 }
 
 func fermatLanes(ns []*big.Int, ok []bool) {
-	top, served := 0, len(ns) >= lanesPay
+	top, served := 0, true
 	for _, n := range ns {
 		top = max(top, n.BitLen())
 		served = served && n.Sign() > 0 && n.BitLen() >= 3 && n.Bit(0) == 1
 	}
-	if !served || !HaveLanes(top) {
+	if !served || len(ns) < lanesPay(top) || !HaveLanes(top) {
 		for i, n := range ns {
 			ok[i] = FermatBase2(n)
 		}

@@ -29,6 +29,7 @@ type Modulus struct {
 	k0   uint64   // -1/n mod 2^64
 	one  []uint64 // R mod n, R = 2^(64·len(n))
 	rr   []uint64 // R² mod n
+	n52  []uint64 // n in limbs of 52 bits, where the wide kernel serves it
 }
 
 // Element is a residue, kept in Montgomery form: x·R mod n, fully reduced. It
@@ -56,11 +57,16 @@ func newModulus(n *big.Int) (*Modulus, error) {
 		return nil, errModulus
 	}
 	bitLen := n.BitLen()
-	l := (bitLen + 64*chunk - 1) / (64 * chunk) * chunk
+	l := limbsFor(bitLen)
 	buf := make([]uint64, 2*l)
 	m := &Modulus{bits: bitLen, n: buf[:l:l], one: buf[l:]}
 	setBig(m.n, n)
 	m.k0 = negInverse(m.n[0])
+
+	if haveWide(l) {
+		m.n52 = alignedVectors((l*64/laneBits + Lanes) / Lanes)
+		split52(m.n52, m.n)
+	}
 
 	// 2^(bits-1) < n, so doublings with one masked subtraction each lead to
 	// R mod n.
@@ -70,6 +76,9 @@ func newModulus(n *big.Int) (*Modulus, error) {
 	}
 	return m, nil
 }
+
+// limbsFor returns the number of limbs of a modulus of that many bits.
+func limbsFor(bits int) int { return (bits + 64*chunk - 1) / (64 * chunk) * chunk }
 
 // negInverse returns -1/n mod 2^64 for odd n, by Newton's iteration: n is its
 // own inverse mod 8, and each step doubles the number of right bits.

@@ -6,7 +6,7 @@
 //	modexpgen [-check] DIR
 //
 // It writes the scalar kernel to kernel_amd64.s, that of eight lanes to
-// lanes_amd64.s, and their declarations to *_amd64_stub.go in DIR, the directory
+// lanes_amd64.s, the wide one to wide_amd64.s, and their declarations to *_amd64_stub.go in DIR, the directory
 // of package modexp. With -check it writes nothing and fails if they differ.
 package main
 
@@ -67,7 +67,7 @@ func run(dir string, check bool) error {
 // generate returns the contents of the files by name.
 func generate() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for name, write := range map[string]func(*build.Context){"kernel": kernel, "lanes": lanes} {
+	for name, write := range map[string]func(*build.Context){"kernel": kernel, "lanes": lanes, "wide": wide} {
 		c := build.NewContext()
 		c.ConstraintExpr("amd64")
 		write(c)
