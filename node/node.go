@@ -93,6 +93,9 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.setLevel()
+	if err := nodedir.RemoveSnapshots(dir); err != nil {
+		return err
+	}
 	pages := n.cfg.Limits.StoreBytes / 4096
 	if n.store, err = store.Open(filepath.Join(dir, nodedir.Store), store.Options{MaxPages: pages}); err != nil {
 		return err

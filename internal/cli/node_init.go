@@ -28,9 +28,9 @@ func newInitCmd(e *env) *cobra.Command {
 		Long: `Make the folder of a node: its key, by which others know it, a key that opens
 its secrets, and undersign.toml, which says what it is like.
 
-Others encrypt secrets for the node, such as shares of keys, to the age recipient
-in recipient.txt. Both keys lie in the folder as they are: it must be readable by
-the node alone.`,
+Others encrypt secrets for the node, such as shares of keys, to the age
+recipient in recipient.txt. Both keys lie in the folder as they are: it must be
+readable by the node alone.`,
 		Example: `  undersign init --dir alice --name alice --listen 127.0.0.1:7071
   undersign init --dir /var/lib/undersign --listen 0.0.0.0:7070 --advertise sign.example.org:7070`,
 		Args: noArgs,

@@ -23,11 +23,11 @@ func newInviteCmd(e *env) *cobra.Command {
 		Use:   "invite --name NAME",
 		Short: "Make an invitation for another party",
 		Long: `Make an invitation: one line that somebody gives to "undersign join", after
-which the two know each other. It is good for one party, and whoever has it first
-can use it: send it by a way that others don't read.
+which the two know each other. It is good for one party, and whoever has it
+first can use it: send it by a way that others don't read.
 
-The party will be called NAME here, in undersign.toml and in results. What it may
-do is what rules say; --allow adds them to undersign.toml.`,
+The party will be called NAME here, in undersign.toml and in results. What it
+may do is what rules say; --allow adds them to undersign.toml.`,
 		Example: `  undersign invite --name bob
   undersign invite --dir alice --name bob --allow threshold.sign --allow 'node.status@1/s'
   undersign invite --name phone --for 10m --qr -`,

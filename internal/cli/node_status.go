@@ -123,8 +123,8 @@ func (r *statusResult) text(w io.Writer) {
 
 func newPartyCmd(e *env) *cobra.Command {
 	c := newGroupCmd(e, "party", "List the parties that a node knows, or forget one", `
-A node knows parties by their keys, since "undersign invite" and "undersign join".
-One that is forgotten can't do anything any more, whatever rules say.`,
+A node knows parties by their keys, since "undersign invite" and "undersign
+join". One that is forgotten can't do anything any more, whatever rules say.`,
 		newPartyListCmd(e),
 		newPartyRemoveCmd(e),
 	)
@@ -136,9 +136,10 @@ One that is forgotten can't do anything any more, whatever rules say.`,
 func newPartyListCmd(e *env) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use:     "list",
-		Short:   "List the parties that a node knows",
-		Long:    "List the parties that a node knows: what it calls them, their keys, and where they\nlisten.",
+		Use:   "list",
+		Short: "List the parties that a node knows",
+		Long: `List the parties that a node knows: what it calls them, their keys, and where
+they listen.`,
 		Example: "  undersign party list --dir alice",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -168,9 +169,9 @@ func newPartyRemoveCmd(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove PARTY",
 		Short: "Forget a party",
-		Long: `Forget a party, by its name or its fingerprint: its calls are denied from now on.
-Rules that name it stay in undersign.toml, and would hold for another party of
-that name: delete them too.`,
+		Long: `Forget a party, by its name or its fingerprint: its calls are denied from now
+on. Rules that name it stay in undersign.toml, and would hold for another party
+of that name: delete them too.`,
 		Example: "  undersign party remove bob --dir alice",
 		Args:    nargs(1, 1, "a party's name or fingerprint"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -19,3 +19,19 @@ func monotonic() time.Duration {
 	}
 	return time.Duration(ts.Nano())
 }
+
+// fileSystem returns what kind of file system a folder is on, how many bytes are free on
+// it, and whether it is in memory only. free of 0 isn't known.
+func fileSystem(dir string) (kind string, free uint64, volatile bool) {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return "", 0, false
+	}
+	switch st.Type {
+	case unix.TMPFS_MAGIC:
+		kind, volatile = "tmpfs", true
+	case unix.RAMFS_MAGIC:
+		kind, volatile = "ramfs", true
+	}
+	return kind, st.Bavail * uint64(st.Bsize), volatile
+}

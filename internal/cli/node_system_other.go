@@ -8,3 +8,5 @@ package cli
 import "time"
 
 func monotonic() time.Duration { return 0 }
+
+func fileSystem(string) (kind string, free uint64, volatile bool) { return "", 0, false }

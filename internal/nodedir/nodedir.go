@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"filippo.io/age"
 
@@ -232,4 +233,19 @@ func AppendConfig(dir string, text []byte) error {
 		data = append(data, '\n')
 	}
 	return Replace(path, append(data, text...), fi.Mode().Perm())
+}
+
+// RemoveSnapshots deletes copies of the store that a backup has left, which didn't come to
+// its end.
+func RemoveSnapshots(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), Snapshots) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("nodedir: %w", err)
+	}
+	return nil
 }
