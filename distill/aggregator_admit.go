@@ -165,7 +165,11 @@ func (a *Aggregator) admit(now int64, out []AggregatorAction) ([]AggregatorActio
 		}
 		switch {
 		case !good[i]:
-			out = a.refuse(e.id, e.nonce, RuleSubmissionSignature, 0, out)
+			rule := RuleSubmissionSignature
+			if a.view.FirstInactive([]uint64{e.id}) >= 0 {
+				rule = RuleInactive // since it came in
+			}
+			out = a.refuse(e.id, e.nonce, rule, 0, out)
 		case known == nil && c.executed(e.nonce):
 			out = a.refuse(e.id, e.nonce, RuleExecuted, 0, out)
 		case known == nil:
@@ -214,7 +218,8 @@ func (a *Aggregator) commit(writes ...Record) error {
 	return a.ledger.commit(writes...)
 }
 
-// verifySubmissions says of each message whether its signature is valid.
+// verifySubmissions says of each message whether its client is active and its signature
+// valid. The directory may be another than when the message came.
 func (a *Aggregator) verifySubmissions(list []*poolEntry) []bool {
 	good := make([]bool, len(list))
 	var items []int // by their positions in the joint check
@@ -240,11 +245,12 @@ func (a *Aggregator) verifySubmissions(list []*poolEntry) []bool {
 		joint := zip215.NewBatch(len(list))
 		var buf [128]byte
 		for i, e := range list {
-			good[i] = true
-			if e.sig == nil {
-				continue // in ModeLean
+			key := a.view.EdKey(e.id)
+			good[i] = key != nil
+			if key == nil || e.sig == nil {
+				continue // in ModeLean the client needn't sign, but be active
 			}
-			joint.Add(a.view.EdKey(e.id), a.sub(e).append(buf[:0]), e.sig)
+			joint.Add(key, a.sub(e).append(buf[:0]), e.sig)
 			items = append(items, i)
 		}
 		bad = joint.Verify()

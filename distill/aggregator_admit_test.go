@@ -334,3 +334,37 @@ func TestAggregatorKeyChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestAggregatorDirectoryChangesBeforeAdmission has a client revoked between the arrival of
+// its message and the admission: in its batch nobody's message would be executed.
+func TestAggregatorDirectoryChangesBeforeAdmission(t *testing.T) {
+	for _, mode := range []Mode{ModeEd25519, ModeFolded, ModeLean} {
+		w := newPartyNet(t, 5, 0, nil)
+		a := w.open(firstAgg, new(MemoryJournal), func(c *AggregatorConfig) { c.Mode = mode })
+		for _, s := range w.messages(mode, 5) {
+			if out, err := a.HandleSubmission(0, s); err != nil || len(out) > 0 {
+				t.Fatalf("%v: %+v, error %v", mode, out, err)
+			}
+		}
+		a.SetView(w.renewed(nil, []uint64{2}))
+		out, err := a.Tick(10)
+		if err != nil || len(actions[SendAck](out)) != 4 {
+			t.Fatalf("%v: %+v, error %v", mode, out, err)
+		}
+		if r := one[SendRefusal](t, out).Refusal; r.ID != 2 || r.Rule != RuleInactive {
+			t.Fatalf("%v: %+v", mode, r)
+		}
+		out, err = a.Tick(600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, p := range proposals(out) {
+			if _, err := a.HandleReduction(700, w.reduce(id, p)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s := a.Stats(); s.Published != 1 || s.Unsealed != 0 || s.Stragglers != 0 {
+			t.Fatalf("%v: %+v", mode, s)
+		}
+	}
+}
