@@ -32,7 +32,7 @@ func (a *Aggregator) HandleReduction(now int64, red *Reduction) (out []Aggregato
 	}
 	defer a.stop(&out)
 	r := a.round(red.Seq)
-	if r == nil {
+	if r == nil || !a.resumed { // from the journal, a round doesn't know its statement yet
 		return nil, reject(RuleNoBatch)
 	}
 	at := r.find(red.ID)

@@ -375,3 +375,33 @@ func FuzzJournal(f *testing.F) {
 		}
 	})
 }
+
+// TestAggregatorReductionBeforeFirstTick has somebody sign the digest that a batch from the
+// journal has before it is taken up.
+func TestAggregatorReductionBeforeFirstTick(t *testing.T) {
+	w := newPartyNet(t, 3, 0, nil)
+	j := new(MemoryJournal)
+	a := w.open(firstAgg, j, nil)
+	admit(t, a, 0, w.messages(ModeEd25519, 3)...)
+	out, err := a.Tick(505)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := proposals(out)
+	a = w.open(firstAgg, j, func(c *AggregatorConfig) { c.Limits.Burst = 1 })
+	forged := w.reduce(2, p[2])
+	forged.Digest = [32]byte{}
+	_, err = a.HandleReduction(600, forged)
+	hasRule(t, err, RuleNoBatch)
+	if _, err := a.Tick(700); err != nil {
+		t.Fatal(err)
+	}
+	for id := range p {
+		if _, err := a.HandleReduction(800, w.reduce(id, p[id])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := a.Stats(); s.Bad != 0 || s.Published != 1 {
+		t.Fatalf("%+v", s)
+	}
+}
