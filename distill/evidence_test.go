@@ -232,6 +232,21 @@ func TestEvidenceSub(t *testing.T) {
 	wantNone(t, w, "the signature of the other", NewSubEvidence(w.net, 1, a, swapped), view, RuleEvidenceUnsigned)
 	swapped.Signature = nil
 	wantNone(t, w, "no signature", NewSubEvidence(w.net, 1, a, swapped), view, RuleEvidenceUnsigned)
+	// The owner of a key signs what it wants for itself, by id and nonce 0.
+	var subs [2]Signed
+	for i, coin := range []string{"one coin", "another coin"} {
+		first := w.clients[0]
+		sub := KeyedLeaf{9, KeyedPayloadHash((*KeyBytes)(first.sk.PublicKey().Bytes()), []byte(coin))}.Sub(w.net)
+		digest := sub.Digest()
+		sig, err := bls.Augmented.Sign(first.sk, digest[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		subs[i] = Signed{sub.Bytes(), sig.Bytes()}
+	}
+	keyed := NewEvidence(EvidenceSub, subs[0], subs[1])
+	keyed.Dirver = 1
+	wantNone(t, w, "of a key without an id", keyed, view, RuleEvidenceSame)
 	elsewhere := *w
 	elsewhere.net[0] ^= 1
 	e := NewSubEvidence(elsewhere.net, 1, a, b)

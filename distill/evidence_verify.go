@@ -151,8 +151,9 @@ func (e *Evidence) verifyClient(net NetworkID, view View) (Accused, error) {
 	if a.Net != net || b.Net != net {
 		return Accused{}, reject(RuleNetwork)
 	}
-	// With one payload the second is executed no more than the first was.
-	if a.ID != b.ID || a.Nonce != b.Nonce || a.PayloadHash == b.PayloadHash {
+	// With one payload the second is executed no more than the first was. No client uses
+	// nonce 0; those known by their keys sign all they want under it, and under id 0.
+	if a.ID != b.ID || a.Nonce != b.Nonce || a.Nonce == 0 || a.PayloadHash == b.PayloadHash {
 		return Accused{}, reject(RuleEvidenceSame)
 	}
 	if view == nil || view.Version() != e.Dirver {
