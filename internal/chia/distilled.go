@@ -46,9 +46,10 @@ func LeafMessages(pairs []Pair, notAfter uint64) []distill.KeyedMessage {
 }
 
 // VerifyDistilled verifies a distilled block: that it is valid, and about the pairs that
-// the block's spends ask for, no more and no fewer.
+// the block's spends ask for, no more and no fewer. That comes first: what the spends ask
+// for has been paid for, while anybody can write a payload of a million messages.
 func VerifyDistilled(v *distill.KeyedVerifier, pairs []Pair, encoded []byte) (*distill.KeyedVerified, error) {
-	b, err := v.Verify(encoded)
+	b, err := distill.DecodeKeyedBatch(encoded, &v.Params)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
@@ -65,7 +66,11 @@ func VerifyDistilled(v *distill.KeyedVerifier, pairs []Pair, encoded []byte) (*d
 			return nil, fmt.Errorf("%w: key %x signed other messages", ErrSignature, g.Key)
 		}
 	}
-	return b, nil
+	c, err := v.Verify(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
+	}
+	return c, nil
 }
 
 // blockHeight is the height of synthetic blocks, and their leaves' last.

@@ -70,6 +70,35 @@ func TestDistilledPayload(t *testing.T) {
 	}
 }
 
+// TestDistilledForeignMessages gives a block messages that its spends don't ask for, which
+// nobody is to hash.
+func TestDistilledForeignMessages(t *testing.T) {
+	c := NewChain(2)
+	v := NewVerifier(distill.NetworkID{9}, nil)
+	b := c.Block(2)
+	e, err := b.Distill(v, 5, []int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, err := distill.DecodeKeyedBatch(e, &v.Params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch.Payloads = distill.Payloads{}
+	for range batch.Len() {
+		batch.Payloads.Append(make([]byte, 4*100))
+	}
+	if e, err = batch.MarshalBinary(); err != nil {
+		t.Fatal(err)
+	}
+	v.Messages = func(*distill.KeyBytes, []byte) ([][]byte, error) {
+		t.Error("asked for the messages of a payload")
+		return [][]byte{nil}, nil
+	}
+	_, err = VerifyDistilled(v, b.Pairs, e)
+	wantErr(t, "other messages", err, ErrSignature)
+}
+
 // TestMaxKeys asks for a block of more keys than the cost limit leaves room for.
 func TestMaxKeys(t *testing.T) {
 	v := NewVerifier(distill.NetworkID{9}, nil)
