@@ -224,8 +224,8 @@ func (a *aggregator) publish(p distill.Publish) {
 	if !known {
 		a.published = append(a.published, &published{seq: p.Seq, digest: p.Digest})
 	}
-	if a.rogue != nil {
-		a.rogue.published(a, p)
+	if a.rogue != nil && a.rogue.published(a, p) {
+		return
 	}
 	s.send(&a.node, &s.log.node, "a batch", func() {
 		s.log.add(s, p.Encoded)

@@ -32,7 +32,7 @@ func (s *sim) changeKeys(c *client) {
 		s.toLog(c, entry.Bytes())
 		return
 	}
-	next := s.w.spare[s.rng.IntN(worldSpare-1)]
+	next := s.w.spare[s.rng.IntN(worldSpare-3)]
 	if taken := s.taken(next); taken {
 		return
 	}

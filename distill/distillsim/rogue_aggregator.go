@@ -33,13 +33,14 @@ const (
 	noReceipts             // clients don't get them, or false ones
 	swallow                // acknowledges messages and forgets them
 	forge                  // asks clients to sign for what they haven't chosen
+	hoard                  // publishes batches late
 
 	allAggHabits = 1<<iota - 1
 )
 
 func newRogueAggregator(s *sim) *rogueAggregator {
 	r := &rogueAggregator{
-		habits: 1 << s.rng.IntN(8), subs: make(map[message]*distill.Submission),
+		habits: 1 << s.rng.IntN(9), subs: make(map[message]*distill.Submission),
 		reds: make(map[[2]uint64]distill.Reduction), baited: make(map[uint64]bool),
 		forged: make(map[[2]uint64]*distill.Batch),
 	}
@@ -138,15 +139,28 @@ func (r *rogueAggregator) receipt(a *aggregator, x distill.Receipt) bool {
 	if !r.has(noReceipts) {
 		return false
 	}
-	if a.s.one(3) {
+	if a.s.one(2) {
 		x.Result.Code, x.Result.FirstCode, x.Result.AppCode, x.Result.ExecHeight = distill.ResultSkipped, 0, 0, 0
+		if a.s.one(2) { // with a root of its own, which nobody has signed
+			x.Rcpt.ResultRoot, x.Rcpt.N, x.Index, x.Siblings = x.Result.Hash(), 1, 0, nil
+		}
 		a.to(x.Result.ID, "a false receipt", func(c *client) { c.receipt(&x) }, func(*rogueClient) {})
 	}
 	return true
 }
 
-// published adds other batches to one that is published.
-func (r *rogueAggregator) published(a *aggregator, p distill.Publish) {
+// published adds other batches to one that is published. It reports whether that itself is
+// held back.
+func (r *rogueAggregator) published(a *aggregator, p distill.Publish) (held bool) {
+	if r.has(hoard) && a.s.one(2) {
+		a.s.after(int64(2500+a.s.rng.IntN(7000)), func() { a.s.log.pending = append(a.s.log.pending, p.Encoded) })
+		held = true
+	}
+	r.others(a, p)
+	return held
+}
+
+func (r *rogueAggregator) others(a *aggregator, p distill.Publish) {
 	s := a.s
 	toLog := func(what string, encoded []byte) {
 		s.send(&a.node, &s.log.node, what, func() { s.log.add(s, encoded) })
@@ -162,6 +176,12 @@ func (r *rogueAggregator) published(a *aggregator, p distill.Publish) {
 		s.violate(Sound, "%s: its own batch can't be read: %v", a.name, err)
 		return
 	}
+	if r.has(forge) {
+		r.pairs++
+		if encoded := r.forgery(a, b); encoded != nil {
+			toLog("a forged batch", encoded)
+		}
+	}
 	if r.has(twoBatches) {
 		if other := r.other(s, b); other != nil {
 			if encoded, err := other.Sign(s.w.aggs[a.index]); err == nil {
@@ -176,6 +196,31 @@ func (r *rogueAggregator) published(a *aggregator, p distill.Publish) {
 			toLog("a bad batch", encoded)
 		}
 	}
+}
+
+// forgery returns a batch in which the first client is a straggler, with a message that it
+// hasn't chosen, and a signature that is somebody's, or its own of something else.
+func (r *rogueAggregator) forgery(a *aggregator, b *distill.Batch) []byte {
+	x := &distill.Batch{
+		Net: b.Net, Dirver: b.Dirver, AggID: a.id, Seq: b.Seq + 1<<21, ValidUntil: b.ValidUntil, Mode: b.Mode,
+		IDs: b.IDs[:1], Nonces: []uint64{b.Nonces[0] + 50}, NotAfter: b.NotAfter[:1],
+	}
+	x.Payloads.Append([]byte("all to the aggregator"))
+	sub := r.subs[message{b.IDs[0], b.Nonces[0]}]
+	switch {
+	case sub == nil || len(sub.Signature) == 0:
+		x.Mode = distill.ModeEd25519
+		x.Stragglers, x.StragglerSigs = []uint32{0}, make([]byte, 64)
+	case x.Mode == distill.ModeEd25519:
+		x.Stragglers, x.StragglerSigs = []uint32{0}, sub.Signature
+	default:
+		x.Stragglers, x.Aggregate = []uint32{0}, sub.Signature
+	}
+	encoded, err := x.Sign(a.s.w.aggs[a.index])
+	if err != nil {
+		return nil
+	}
+	return encoded
 }
 
 // other returns a valid batch of the same number, in which somebody who signed is a

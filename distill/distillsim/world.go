@@ -7,6 +7,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
+	"math/big"
 	"sync"
 
 	"github.com/undersign/undersign/bls"
@@ -25,12 +26,12 @@ type world struct {
 	spare      []distill.ClientKeys // not registered
 	store      *distill.MemStore
 	head       *distill.SignedHead
-	strangers  []distill.Change // of a registration: a good one, and two bad ones
+	strangers  []distill.Change // registrations: a good one, and bad ones
 }
 
 const (
 	worldClients = 7
-	worldSpare   = 6
+	worldSpare   = 8 // the last three are for strangers
 	registered   = 1 // height
 )
 
@@ -144,9 +145,10 @@ func (w *world) certifyHead(head distill.LogHead) error {
 	return nil
 }
 
-// makeStrangers makes registrations of which the first is to be accepted. The second is of
-// a registered key, with a proof that was copied; the third of the opposite of one, which
-// would cancel it out of every sum.
+// makeStrangers makes registrations of which the first is to be accepted. Then there are
+// one of a registered key, with a proof that was copied; one of the opposite of a
+// registered key, which would cancel it out of every sum, and has a valid proof, for its
+// owner knows its secret; and one of a new key with another's proof.
 func (w *world) makeStrangers() error {
 	last := w.spare[worldSpare-1]
 	good, err := distill.Register(w.network.ID(), last.BLS, last.Ed, w.params.MaxAhead)
@@ -157,12 +159,33 @@ func (w *world) makeStrangers() error {
 	if err != nil {
 		return err
 	}
-	stolen, opposite := *good, *good
+	opposite, err := oppositeKey(w.clients[1].BLS)
+	if err != nil {
+		return err
+	}
+	cancels, err := distill.Register(w.network.ID(), opposite, w.spare[worldSpare-2].Ed, w.params.MaxAhead)
+	if err != nil {
+		return err
+	}
+	rogue, err := distill.Register(w.network.ID(), w.spare[worldSpare-3].BLS, w.spare[worldSpare-3].Ed, w.params.MaxAhead)
+	if err != nil {
+		return err
+	}
+	stolen, unproven := *good, *rogue
 	stolen.BLSKey, stolen.Proof = victim.BLSKey, victim.Proof
-	opposite.BLSKey = victim.BLSKey
-	opposite.BLSKey[0] ^= 0x20
-	w.strangers = []distill.Change{*good, stolen, opposite}
+	unproven.Proof = good.Proof
+	w.strangers = []distill.Change{*good, stolen, *cancels, unproven}
 	return nil
+}
+
+// oppositeKey returns the key that cancels another one.
+func oppositeKey(sk *bls.SecretKey) (*bls.SecretKey, error) {
+	b, err := sk.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	order, _ := new(big.Int).SetString("73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001", 16)
+	return bls.ParseSecretKey(new(big.Int).Sub(order, new(big.Int).SetBytes(b)).FillBytes(b))
 }
 
 // A Runner runs simulations. It makes keys once, and may be used by several goroutines.
