@@ -31,6 +31,7 @@ func startThreshold(c *Config, h *service.Host) (service.Service, error) {
 			}
 			return list
 		},
+		NameOf: func(fingerprint string) string { m, _ := h.Roster.Lookup(fingerprint); return m.Name },
 		Dial: func(p threshold.Peer) (thresholdv1connect.ThresholdServiceClient, error) {
 			peer, err := h.Peer(p.Fingerprint)
 			if err != nil {

@@ -21,7 +21,7 @@ What comes out is an ordinary RSA signature.
 
 A dealer makes the shares (keygen, deal, import). To sign, somebody makes a
 request, K holders answer with signature shares (sign), and anybody combines
-them.`,
+them. Where nodes hold the shares ("undersign serve"), sign-file does all of it.`,
 		// One line a command, in the order in which help lists them.
 		newThresholdKeygenCmd(e),
 		newThresholdDealCmd(e),
@@ -31,6 +31,12 @@ them.`,
 		newThresholdSignCmd(e),
 		newThresholdVerifyShareCmd(e),
 		newThresholdCombineCmd(e),
+		newThresholdSignFileCmd(e),
+		newThresholdKeysCmd(e),
+		newThresholdPendingCmd(e),
+		newThresholdApproveCmd(e),
+		newThresholdRejectCmd(e),
+		newCeremonyCmd(e),
 		newRefreshCmd(e),
 		newReshareCmd(e),
 		newThresholdCertCmd(e),

@@ -298,8 +298,11 @@ func (k *key) awaits(parent, successor *thresholdrsa.PublicKey) bool {
 // finish ends a ceremony at the share.
 func (k *key) finish(c *thresholdrsa.Certificate, parent *thresholdrsa.PublicKey) error {
 	return k.change(func(share *thresholdrsa.KeyShare) (*thresholdrsa.KeyShare, bool, error) {
-		if share == nil {
-			return nil, false, nil
+		if share == nil || share.PublicKey().ID() != parent.ID() && !share.Provisional() {
+			if share != nil {
+				share.Wipe()
+			}
+			return nil, false, nil // somebody else has finished it
 		}
 		next, err := share.Finish(c, parent, nil)
 		return next, err == nil, err

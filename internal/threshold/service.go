@@ -62,6 +62,7 @@ type Options struct {
 	Audit    *audit.Log
 	Identity *party.Identity
 	Peers    func() []Peer // those with an address
+	NameOf   func(fingerprint string) string
 	Dial     func(Peer) (thresholdv1connect.ThresholdServiceClient, error)
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -324,18 +325,9 @@ func (s *Service) Pending(ctx context.Context, _ *thresholdv1.PendingRequest) (*
 
 func (s *Service) item(a approval) *thresholdv1.PendingItem {
 	return &thresholdv1.PendingItem{
-		Id: hex.EncodeToString(a.id[:]), Request: a.request, Party: a.party, PartyName: s.partyName(a.party), Key: a.key,
+		Id: hex.EncodeToString(a.id[:]), Request: a.request, Party: a.party, PartyName: s.opt.NameOf(a.party), Key: a.key,
 		AskedMs: a.asked.UnixMilli(), ExpiresMs: a.expires.UnixMilli(),
 	}
-}
-
-func (s *Service) partyName(fingerprint string) string {
-	for _, p := range s.opt.Peers() {
-		if p.Fingerprint == fingerprint {
-			return p.Name
-		}
-	}
-	return ""
 }
 
 // Approve implements [thresholdv1connect.ThresholdServiceHandler].
