@@ -137,7 +137,7 @@ type GroupKey struct {
 	id    [sha256.Size]byte
 	l     layout
 
-	g1, h1, h2, h3, g, h, hc *base // by name from the label
+	g1, h1, h2, h3, g, h, hc *base // see generator
 	negH1, negH2             *base
 	opk                      []*base
 	cpk                      *base
@@ -329,8 +329,7 @@ func (k *GroupKey) MarshalBinary() ([]byte, error) {
 	return k.draft.MarshalBinary()
 }
 
-// ParseGroupKey decodes a group key and checks it: generators are derived from the
-// label, and all roles have agreed.
+// ParseGroupKey decodes a group key and checks it: generators are derived anew, and all roles have agreed.
 func ParseGroupKey(data []byte) (*GroupKey, error) {
 	var d Draft
 	if err := d.UnmarshalBinary(data); err != nil {

@@ -173,10 +173,17 @@ func (k *IssuerKey) matches(gk *GroupKey) error {
 	return nil
 }
 
-// generator derives a generator from the group's label.
+// generator derives a generator from the group's label. Those of credentials depend on
+// the whole group as well, so that a credential of one group isn't one of another, even
+// if an issuer has the same key in both. The roles' own keys are made before the group.
 func generator(d *Draft, name string) *bls12381.G1 {
-	return new(transcript.Items).Bytes("label", []byte(d.Label)).Bytes("name", []byte(name)).
-		HashToG1(transcript.DST(d.Scheme, "h2c/gen"))
+	items := new(transcript.Items).Bytes("label", []byte(d.Label)).Bytes("name", []byte(name))
+	switch name {
+	case "g1", "h1", "h2", "h3":
+		id := d.ID()
+		items.Bytes("gid", id[:])
+	}
+	return items.HashToG1(transcript.DST(d.Scheme, "h2c/gen"))
 }
 
 // An OpenerKey opens signatures, and finds the tokens of members to be revoked.
