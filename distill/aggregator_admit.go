@@ -183,7 +183,7 @@ func (a *Aggregator) admit(now int64, out []AggregatorAction) ([]AggregatorActio
 				out = append(out, ReportConflict{a.view.Version(), a.wireForm(known), a.wireForm(e)})
 			}
 			out = a.refuse(e.id, e.nonce, RuleConflict, 0, out)
-		case e.sig != nil && known.round == nil && (known.sig == nil || !a.holds(known)):
+		case e.sig != nil && (known.sig == nil || known.round == nil && !a.holds(known)):
 			// The signature that was asked for, or one by new keys.
 			signed = append(signed, known)
 			a.pool.bytes += len(e.sig) - len(known.sig)

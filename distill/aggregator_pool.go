@@ -59,7 +59,7 @@ func (a *Aggregator) fly(e *poolEntry, r *round) {
 
 // land puts an entry that was in a batch back among those that wait.
 func (a *Aggregator) land(e *poolEntry) {
-	e.round = nil
+	e.round, e.asked = nil, false // what was asked for may have been lost
 	a.clients[e.id].flying--
 	a.wait(e)
 }

@@ -618,3 +618,43 @@ func TestAggregatorQuarantineAmongOthers(t *testing.T) {
 		t.Fatalf("%d batches", len(log.entries))
 	}
 }
+
+// TestAggregatorLeanAsksAgain loses the request for a signature, and has the signature come
+// while the message is in a batch again.
+func TestAggregatorLeanAsksAgain(t *testing.T) {
+	w := newPartyNet(t, 2, 0, nil)
+	a := w.open(firstAgg, new(MemoryJournal), func(c *AggregatorConfig) { c.Mode = ModeLean })
+	admit(t, a, 0, w.submission(ModeLean, 1, 1, 1000, "pay"))
+	asked, proposed := 0, 0
+	var sent bool
+	for now := int64(500); now < 200_000; now += 100 {
+		out, err := a.Tick(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range actions[RequestSignature](out) {
+			if r != (RequestSignature{1, 1}) {
+				t.Fatalf("%+v", r)
+			}
+			if asked++; sent {
+				t.Fatal("asked for what is there")
+			}
+		}
+		if proposed += len(proposals(out)); asked == 2 && !sent && a.Stats().Rounds > 0 {
+			sent = true
+			if out := admit(t, a, now, w.submission(ModeEd25519, 1, 1, 1000, "pay")); len(actions[SendAck](out)) != 1 {
+				t.Fatalf("%+v", out)
+			}
+		}
+		if p := actions[Publish](out); len(p) > 0 {
+			if b, err := DecodeBatch(p[0].Encoded, a.params); err != nil || b.Mode != ModeEd25519 {
+				t.Fatalf("error %v", err)
+			}
+			if !sent || proposed < 3 {
+				t.Fatalf("after %d proposals", proposed)
+			}
+			return
+		}
+	}
+	t.Fatalf("asked %d times, and never published", asked)
+}
