@@ -13,8 +13,8 @@
 // What has no VarTime in its name takes a time, and touches addresses, that
 // depend on the widths of its operands and on the bit length of the modulus, not
 // on values: the value of the modulus may be secret too. The exceptions are
-// errors, for which the verdict shows, [FermatBase2] and [PowTwoMod]. The tests
-// check that with valgrind.
+// errors, for which the verdict shows, [FermatBase2], [FermatLanes] and [PowTwoMod].
+// The tests check that with valgrind, but for AVX-512, which it can't execute.
 //
 // The scalar kernel is five functions on slices of limbs: a product, a
 // square, a Montgomery reduction, a doubling and the reading of a table. On amd64

@@ -4,17 +4,41 @@
 package safeprime
 
 import (
+	"context"
 	"math/big"
 	"math/bits"
+	"slices"
 )
 
 const (
 	rootsLen = 48 // primes at a time
 
-	// rootsBound limits the primes: r < 3p/2 keeps 2^24 r + digit below 2^51.
+	// rootsBound limits the primes.
 	rootsBound = 1 << 26
-	digitBits  = 24
 )
+
+// digitBits returns the size of digits by which to reduce numbers modulo primes up
+// to p: r < 3p/2 keeps 2^bits r + digit below 2^51.
+func digitBits(p uint32) int { return 50 - bits.Len32(p-1) }
+
+// A number is cut into digits, the most significant first.
+type number struct {
+	digits []uint64
+	bits   int // of a digit
+}
+
+// cut cuts x >= 0.
+func cut(x *big.Int, bits int) number {
+	x = new(big.Int).Set(x)
+	low, d := new(big.Int), new(big.Int).Lsh(one, uint(bits))
+	var z []uint64
+	for len(z) == 0 || x.Sign() != 0 {
+		x.QuoRem(x, d, low)
+		z = append(z, low.Uint64())
+	}
+	slices.Reverse(z)
+	return number{z, bits}
+}
 
 // A rootGroup finds what some primes strike out of a window.
 type rootGroup struct {
@@ -22,13 +46,13 @@ type rootGroup struct {
 	root [2 * rootsLen]uint64 // out: the least k and l of each, as strike explains
 }
 
-// findGeneric sets root for a window that starts at the number with the given
-// digits. It returns a mask of the primes of which k or l is below width.
-func (g *rootGroup) findGeneric(digits []uint64, width int) (mask uint64) {
+// findGeneric sets root for a window that starts at a number. It returns a mask of
+// the primes of which k or l is below width.
+func (g *rootGroup) findGeneric(start number, width int) (mask uint64) {
 	for i, p := range g.p {
 		var r uint64
-		for _, d := range digits {
-			r = (r<<digitBits + d) % p
+		for _, d := range start.digits {
+			r = (r<<start.bits + d) % p
 		}
 		k, l := firstMultiples(uint32(p), uint32(r))
 		g.root[i], g.root[rootsLen+i] = uint64(k), uint64(l)
@@ -39,20 +63,13 @@ func (g *rootGroup) findGeneric(digits []uint64, width int) (mask uint64) {
 	return mask
 }
 
-// digits24 returns x >= 0 in digits of 24 bits, the most significant first.
-func digits24(x *big.Int) []uint64 {
-	z := make([]uint64, max(1, (x.BitLen()+digitBits-1)/digitBits))
-	buf := x.FillBytes(make([]byte, digitBits/8*len(z)))
-	for i := range z {
-		z[i] = uint64(buf[3*i])<<16 | uint64(buf[3*i+1])<<8 | uint64(buf[3*i+2])
-	}
-	return z
-}
+// Primes come in ranges up to these, each with digits as long as they may be.
+var rootRanges = []uint32{1 << 20, 1 << 22, 1 << 24, rootsBound}
 
 // strikeGroups strikes for the primes of the table whose gaps come after p, in
-// groups of rootsLen and up to rootsBound. It returns the last of these primes and
-// the gaps that remain.
-func (w *window) strikeGroups(p uint32, gaps []byte, digits []uint64) (uint32, []byte) {
+// groups of rootsLen and up to bound. start is that of the window. It returns the
+// last of these primes and the gaps that remain.
+func (w *window) strikeGroups(p uint32, gaps []byte, start number, bound uint32) (uint32, []byte) {
 	var g rootGroup
 	for len(gaps) >= rootsLen {
 		q := p
@@ -60,14 +77,36 @@ func (w *window) strikeGroups(p uint32, gaps []byte, digits []uint64) (uint32, [
 			q += 2 * uint32(d)
 			g.p[i] = uint64(q)
 		}
-		if q > rootsBound {
+		if q > bound {
 			break
 		}
 		p, gaps = q, gaps[rootsLen:]
-		for mask := g.find(digits, w.width); mask != 0; mask &= mask - 1 {
+		for mask := g.find(start, w.width); mask != 0; mask &= mask - 1 {
 			i := bits.TrailingZeros64(mask)
 			w.mark(uint32(g.p[i]), uint32(g.root[i]), uint32(g.root[rootsLen+i]))
 		}
 	}
 	return p, gaps
+}
+
+// strikeRanges does that for all primes up to rootsBound, but for some at the end.
+func (w *window) strikeRanges(ctx context.Context) (p uint32, gaps []byte, err error) {
+	p, gaps = 3, w.table.gaps
+	for _, bound := range rootRanges {
+		start := cut(w.start, digitBits(bound))
+		for {
+			if err := ctx.Err(); err != nil {
+				return 0, nil, err
+			}
+			head := min(rootsLen<<11, len(gaps)) // between two looks at ctx
+			var rest []byte
+			p, rest = w.strikeGroups(p, gaps[:head], start, bound)
+			done := head - len(rest)
+			gaps = gaps[done:]
+			if done < rootsLen<<11 {
+				break
+			}
+		}
+	}
+	return p, gaps, nil
 }

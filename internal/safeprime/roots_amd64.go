@@ -15,7 +15,6 @@ import (
 // the tier of package modexp.
 var haveRoots = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512IFMA && modexp.HaveLanes(2048)
 
-func (g *rootGroup) find(digits []uint64, width int) uint64 {
-	_ = digits[0]
-	return rootsIFMA(&g.root[0], &g.p[0], &digits[0], len(digits), uint64(width))
+func (g *rootGroup) find(start number, width int) uint64 {
+	return rootsIFMA(&g.root[0], &g.p[0], &start.digits[0], len(start.digits), uint64(start.bits), uint64(width))
 }

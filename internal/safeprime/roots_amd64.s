@@ -7,9 +7,9 @@
 
 #include "textflag.h"
 
-// func rootsIFMA(roots *uint64, p *uint64, digits *uint64, count int, width uint64) uint64
+// func rootsIFMA(roots *uint64, p *uint64, digits *uint64, count int, bits uint64, width uint64) uint64
 // Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA
-TEXT ·rootsIFMA(SB), NOSPLIT, $0-48
+TEXT ·rootsIFMA(SB), NOSPLIT, $0-56
 	MOVQ roots+0(FP), DI
 	MOVQ p+8(FP), SI
 	MOVQ digits+16(FP), BX
@@ -50,21 +50,23 @@ TEXT ·rootsIFMA(SB), NOSPLIT, $0-48
 	VCVTTPD2UQQ  Z27, Z11
 	VPSUBQ       320(SI), Z26, Z17
 	VPXORQ       Z5, Z5, Z5
+	MOVQ         bits+32(FP), AX
+	VMOVQ        AX, X28
 
-	// r = 2^24·r + digit mod p, below 3p/2. Bits from 52 on are of no consequence.
+	// r = 2^bits·r + digit mod p, below 3p/2. Bits from 52 on are of no consequence.
 digit:
 	VPBROADCASTQ (BX), Z24
-	VPSLLQ       $0x18, Z0, Z0
+	VPSLLQ       X28, Z0, Z0
 	VPXORQ       Z18, Z18, Z18
-	VPSLLQ       $0x18, Z1, Z1
+	VPSLLQ       X28, Z1, Z1
 	VPXORQ       Z19, Z19, Z19
-	VPSLLQ       $0x18, Z2, Z2
+	VPSLLQ       X28, Z2, Z2
 	VPXORQ       Z20, Z20, Z20
-	VPSLLQ       $0x18, Z3, Z3
+	VPSLLQ       X28, Z3, Z3
 	VPXORQ       Z21, Z21, Z21
-	VPSLLQ       $0x18, Z4, Z4
+	VPSLLQ       X28, Z4, Z4
 	VPXORQ       Z22, Z22, Z22
-	VPSLLQ       $0x18, Z5, Z5
+	VPSLLQ       X28, Z5, Z5
 	VPXORQ       Z23, Z23, Z23
 	VPADDQ       Z24, Z0, Z0
 	VPADDQ       Z24, Z1, Z1
@@ -97,7 +99,7 @@ digit:
 	VPBROADCASTQ AX, Z26
 	MOVQ         $0x0000000000000001, AX
 	VPBROADCASTQ AX, Z27
-	MOVQ         width+32(FP), AX
+	MOVQ         width+40(FP), AX
 	VPBROADCASTQ AX, Z28
 	XORL         DX, DX
 	VMOVDQU64    (SI), Z31
@@ -275,5 +277,5 @@ digit:
 	SHLQ         $0x28, AX
 	ORQ          AX, DX
 	VZEROUPPER
-	MOVQ         DX, ret+40(FP)
+	MOVQ         DX, ret+48(FP)
 	RET

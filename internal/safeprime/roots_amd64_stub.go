@@ -7,7 +7,8 @@
 
 package safeprime
 
-// rootsIFMA is rootGroup.findGeneric with AVX-512 IFMA. count is that of the digits.
+// rootsIFMA is rootGroup.findGeneric with AVX-512 IFMA, for count digits of so many
+// bits. Primes times 2^bits are at most 2^50.
 //
 //go:noescape
-func rootsIFMA(roots *uint64, p *uint64, digits *uint64, count int, width uint64) uint64
+func rootsIFMA(roots *uint64, p *uint64, digits *uint64, count int, bits uint64, width uint64) uint64

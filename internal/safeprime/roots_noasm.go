@@ -7,4 +7,4 @@ package safeprime
 
 const haveRoots = false
 
-func (g *rootGroup) find(digits []uint64, width int) uint64 { return g.findGeneric(digits, width) }
+func (g *rootGroup) find(start number, width int) uint64 { return g.findGeneric(start, width) }

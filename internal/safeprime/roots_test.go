@@ -37,8 +37,8 @@ func TestRoots(t *testing.T) {
 		starts = append(starts, r.IntN(len(primes)-rootsLen))
 	}
 	for _, x := range numbers {
-		d := digits24(x)
 		for _, from := range starts {
+			d := cut(x, digitBits(uint32(primes[from+rootsLen-1])))
 			var g, h rootGroup
 			copy(g.p[:], primes[from:])
 			h.p = g.p
@@ -71,8 +71,11 @@ func TestStrikeGroups(t *testing.T) {
 		}
 		struck := slices.Clone(w.struck)
 		clear(w.struck)
-		p, gaps := w.strikeGroups(3, w.table.gaps, digits24(w.start))
-		if len(gaps) >= rootsLen && p < rootsBound/2 {
+		p, gaps, err := w.strikeRanges(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(gaps) >= rootsLen {
 			t.Errorf("%d bits: %d primes left from %d on", bits, len(gaps), p)
 		}
 		x := limbs(w.start)

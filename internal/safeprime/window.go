@@ -91,18 +91,9 @@ func (w *window) strikeAll(ctx context.Context) error {
 	gaps := w.table.gaps
 	p := uint32(3)
 	if haveRoots {
-		digits := digits24(w.start)
-		const some = rootsLen << 11 // primes between two looks at ctx
-		for len(gaps) > 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			head := min(some, len(gaps))
-			q, rest := w.strikeGroups(p, gaps[:head], digits)
-			p, gaps = q, gaps[head-len(rest):]
-			if head-len(rest) < some {
-				break
-			}
+		var err error
+		if p, gaps, err = w.strikeRanges(ctx); err != nil {
+			return err
 		}
 	}
 	var group primeGroup

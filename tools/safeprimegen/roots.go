@@ -35,8 +35,9 @@ func roots(c *Context) {
 	c.Function("rootsIFMA")
 	c.Attributes(attr.NOSPLIT)
 	c.Pragma("noescape")
-	c.SignatureExpr("func(roots, p, digits *uint64, count int, width uint64) uint64")
-	c.Doc("rootsIFMA is rootGroup.findGeneric with AVX-512 IFMA. count is that of the digits.")
+	c.SignatureExpr("func(roots, p, digits *uint64, count int, bits, width uint64) uint64")
+	c.Doc("rootsIFMA is rootGroup.findGeneric with AVX-512 IFMA, for count digits of so many",
+		"bits. Primes times 2^bits are at most 2^50.")
 
 	out, p, d, left := RDI, RSI, RBX, RCX
 	c.Load(c.Param("roots"), out)
@@ -55,11 +56,13 @@ func roots(c *Context) {
 		c.VPXORQ(rem[i], rem[i], rem[i])
 	}
 
-	c.Comment("r = 2^24·r + digit mod p, below 3p/2. Bits from 52 on are of no consequence.")
+	c.Load(c.Param("bits"), RAX)
+	c.VMOVQ(RAX, X28)
+	c.Comment("r = 2^bits·r + digit mod p, below 3p/2. Bits from 52 on are of no consequence.")
 	c.Label("digit")
 	c.VPBROADCASTQ(Mem{Base: d}, digit)
 	for i := range groups {
-		c.VPSLLQ(U8(24), rem[i], rem[i])
+		c.VPSLLQ(X28, rem[i], rem[i])
 		c.VPXORQ(quo[i], quo[i], quo[i])
 	}
 	for i := range groups {
