@@ -131,7 +131,8 @@ type Aggregator struct {
 	waits   waits
 	trash   []Record // what the next commit deletes
 
-	delivered     []*delivered // the oldest first
+	delivered     []*delivered            // the oldest first
+	receipts      map[nonceKey]*delivered // where a nonce's is
 	receiptsBytes int
 
 	negG1 *bls12381.G1
@@ -157,7 +158,7 @@ func OpenAggregator(cfg AggregatorConfig) (*Aggregator, error) {
 	a := &Aggregator{
 		cfg: cfg, limits: cfg.Limits, params: &cfg.Network.verifier.params,
 		ledger:  ledger{journal: cfg.Journal},
-		clients: make(map[uint64]*clientState), nextSeq: 1,
+		clients: make(map[uint64]*clientState), receipts: make(map[nonceKey]*delivered), nextSeq: 1,
 		negG1: new(bls12381.G1).Neg(bls12381.G1Generator()),
 	}
 	if cfg.Mode >= modes || !a.params.Modes.Has(cfg.Mode) {

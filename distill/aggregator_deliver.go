@@ -30,7 +30,12 @@ func (d *delivered) receipt(at int) Receipt {
 }
 
 // size is what the results take in memory, roughly.
-func (d *delivered) size() int { return 1024 + (LeafSize+64)*len(d.results) }
+func (d *delivered) size() int { return 1024 + (LeafSize+104)*len(d.results) }
+
+// find returns the position of a client's result, or false.
+func (d *delivered) find(id uint64) (int, bool) {
+	return slices.BinarySearchFunc(d.results, id, func(r Result, id uint64) int { return cmp.Compare(r.ID, id) })
+}
 
 // HandedOff notes that the validators have a batch, so that it isn't published again.
 func (a *Aggregator) HandedOff(now int64, seq uint64) error {
@@ -119,7 +124,7 @@ func (c *clientState) learn(r *Result) {
 	}
 }
 
-// maxDelivered is how many batches' results are kept at most: a lookup looks at each.
+// maxDelivered is how many batches' results are kept at most.
 const maxDelivered = 1 << 14
 
 // keep adds results to those that are kept, and returns the records of those that have to
@@ -127,6 +132,16 @@ const maxDelivered = 1 << 14
 func (a *Aggregator) keep(d *delivered) (deletions []Record) {
 	a.delivered = append(a.delivered, d)
 	a.receiptsBytes += d.size()
+	for i := range d.results {
+		r := &d.results[i]
+		key := nonceKey{r.ID, r.Nonce}
+		if old := a.receipts[key]; old != nil && !r.Code.Final() {
+			if at, ok := old.find(r.ID); ok && old.results[at].Code.Final() {
+				continue
+			}
+		}
+		a.receipts[key] = d
+	}
 	for a.receiptsBytes > a.limits.ReceiptBytes && len(a.delivered) > 1 || len(a.delivered) > maxDelivered {
 		deletions = append(deletions, a.forget(0))
 		a.stats.Forgotten++
@@ -138,6 +153,11 @@ func (a *Aggregator) forget(i int) Record {
 	d := a.delivered[i]
 	a.receiptsBytes -= d.size()
 	a.delivered = slices.Delete(a.delivered, i, i+1)
+	for i := range d.results {
+		if key := (nonceKey{d.results[i].ID, d.results[i].Nonce}); a.receipts[key] == d {
+			delete(a.receipts, key)
+		}
+	}
 	return Record{Key: a.receiptsKey(d.seq)}
 }
 
@@ -151,19 +171,10 @@ func (a *Aggregator) forgetReceipts() {
 // Lookup returns the receipt for a client's nonce, if there is one here: the one that
 // settles the message, or else the newest. Whoever gets none asks validators.
 func (a *Aggregator) Lookup(id, nonce uint64) (SendReceipts, bool) {
-	var found SendReceipts
-	for _, d := range slices.Backward(a.delivered) {
-		at, ok := slices.BinarySearchFunc(d.results, id, func(r Result, id uint64) int { return cmp.Compare(r.ID, id) })
-		if !ok || d.results[at].Nonce != nonce {
-			continue
-		}
-		s := SendReceipts{d, []uint32{uint32(at)}}
-		if d.results[at].Code.Final() {
-			return s, true
-		}
-		if found.delivered == nil {
-			found = s
-		}
+	d := a.receipts[nonceKey{id, nonce}]
+	if d == nil {
+		return SendReceipts{}, false
 	}
-	return found, found.delivered != nil
+	at, ok := d.find(id)
+	return SendReceipts{d, []uint32{uint32(at)}}, ok
 }

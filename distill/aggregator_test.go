@@ -658,3 +658,55 @@ func TestAggregatorLeanAsksAgain(t *testing.T) {
 	}
 	t.Fatalf("asked %d times, and never published", asked)
 }
+
+// TestAggregatorLookup compares look-ups with a search of all that is kept.
+func TestAggregatorLookup(t *testing.T) {
+	w := newPartyNet(t, 1, 0, nil)
+	a := w.open(firstAgg, new(MemoryJournal), func(c *AggregatorConfig) { c.Limits.ReceiptBytes = 20_000 })
+	rng := newRand(1)
+	settled := make(map[nonceKey]bool)
+	for seq := range uint64(300) {
+		d := &delivered{seq: seq}
+		var leaves [][32]byte
+		for id := range uint64(6) {
+			r := Result{Code: ResultAbsent, ID: 3 * id, Nonce: seq/8 + rng.Uint64N(3)}
+			if key := (nonceKey{r.ID, r.Nonce}); rng.IntN(3) == 0 || settled[key] {
+				r.Code = ResultOK
+				settled[key] = true
+			}
+			if rng.IntN(3) > 0 {
+				d.results, leaves = append(d.results, r), append(leaves, r.Hash())
+			}
+		}
+		if len(leaves) == 0 {
+			continue
+		}
+		d.tree = NewTree(leaves)
+		a.keep(d)
+		for id := range uint64(18) {
+			for nonce := range seq/8 + 4 {
+				var want *delivered
+				final := false
+				for _, d := range a.delivered {
+					if at, ok := d.find(id); ok && d.results[at].Nonce == nonce && (d.results[at].Code.Final() || !final) {
+						want, final = d, d.results[at].Code.Final()
+					}
+				}
+				got, ok := a.Lookup(id, nonce)
+				if got.delivered != want || ok != (want != nil) {
+					t.Fatalf("seq %d: %d, %d: %v, want %v", seq, id, nonce, got.delivered, want)
+				}
+				if ok && (got.At(0).Result.ID != id || got.At(0).Result.Nonce != nonce) {
+					t.Fatalf("%d, %d: %+v", id, nonce, got.At(0).Result)
+				}
+			}
+		}
+	}
+	n := 0
+	for _, d := range a.delivered {
+		n += len(d.results)
+	}
+	if a.stats.Forgotten == 0 || len(a.receipts) > n {
+		t.Fatalf("%d forgotten, %d in the index of %d results", a.stats.Forgotten, len(a.receipts), n)
+	}
+}
