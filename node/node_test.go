@@ -190,8 +190,9 @@ func TestUnknownPartyIsRefused(t *testing.T) {
 	if n.roster.Known(stranger.Fingerprint()) {
 		t.Error("the stranger is a member")
 	}
-	if got := denials(t, n); got != 4 {
-		t.Errorf("%d denials in the audit log, want 4", got)
+	// A stranger doesn't fill the disk: one denial a second is written.
+	if got := denials(t, n); got < 1 || got > 3 {
+		t.Errorf("%d denials in the audit log, of 4 in an instant", got)
 	}
 }
 

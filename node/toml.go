@@ -78,7 +78,13 @@ func parse(path, text string) (c Config, err error) {
 		return c, &ConfigError{path, pe.Position.Line, errors.New(msg)}
 	}
 	if err != nil {
-		return c, &ConfigError{path, 0, errors.New(strings.TrimPrefix(err.Error(), "toml: "))}
+		// Values of the wrong type have their place in the text alone.
+		msg, line := strings.TrimPrefix(err.Error(), "toml: "), 0
+		if _, serr := fmt.Sscanf(msg, "line %d (last key", &line); serr == nil {
+			_, msg, _ = strings.Cut(msg, "last key ")
+			msg = strings.Replace(msg, ")", "", 1)
+		}
+		return c, &ConfigError{path, line, errors.New(msg)}
 	}
 	if unknown := md.Undecoded(); len(unknown) > 0 {
 		return c, &ConfigError{path, lineOf(text, unknown[0]), fmt.Errorf("no such key: %s", unknown[0])}

@@ -49,7 +49,8 @@ type Guard struct {
 	policy atomic.Pointer[policy.Policy]
 	limits atomic.Pointer[Limits]
 	writer *connect.ErrorWriter
-	denied denials
+	denied denials // of parties that are known
+	others denials // of all others together
 
 	procedures map[string]*procedure // by path
 
@@ -68,7 +69,8 @@ type procedure struct {
 // NewGuard returns a guard without services.
 func NewGuard(cfg GuardConfig) *Guard {
 	g := &Guard{cfg: cfg, writer: connect.NewErrorWriter(), procedures: make(map[string]*procedure), calls: make(map[string]int)}
-	g.denied = denials{record: cfg.Record, now: cfg.Now}
+	g.denied = denials{record: cfg.Record, now: cfg.Now, most: 20}
+	g.others = denials{record: cfg.Record, now: cfg.Now, most: 1}
 	g.SetPolicy(cfg.Policy)
 	g.SetLimits(cfg.Limits)
 	return g
@@ -180,8 +182,14 @@ func (g *Guard) Denied(call Call, reason string) {
 // note records a denial.
 func (g *Guard) note(call Call, err error) {
 	var denied *policy.DeniedError
-	if errors.As(err, &denied) {
-		g.denied.add(call, denied.Reason)
+	if !errors.As(err, &denied) {
+		return
+	}
+	d := &g.others
+	if g.cfg.Known(call.Party) {
+		d = &g.denied
+	}
+	if d.add(call, denied.Reason) {
 		g.cfg.Log.Warn("denied", "party", call.Party, "operation", call.Operation, "key", call.Key, "reason", denied.Reason)
 	}
 }
@@ -227,11 +235,12 @@ func (g *Guard) Authorize(ctx context.Context, key string) (Call, error) {
 	return call, nil
 }
 
-// denials writes denials to the audit log: each at once, unless there are too many,
-// when the next one says how many there were.
+// denials writes denials to the audit log: most of them a second one by one. More would
+// let a caller without any rights fill the disk; the next one says how many there were.
 type denials struct {
 	record func(audit.Entry, audit.Outcome)
 	now    func() time.Time
+	most   int
 
 	mu      sync.Mutex
 	second  time.Time
@@ -239,20 +248,17 @@ type denials struct {
 	skipped uint64
 }
 
-// maxDenials a second go to the audit log one by one: more would let a caller without
-// any rights fill the disk.
-const maxDenials = 20
-
-func (d *denials) add(call Call, reason string) {
+// add reports whether it has written the denial.
+func (d *denials) add(call Call, reason string) bool {
 	d.mu.Lock()
 	now := d.now()
 	if since := now.Sub(d.second); since < 0 || since >= time.Second {
 		d.second, d.written = now, 0
 	}
-	if d.written >= maxDenials {
+	if d.written >= d.most {
 		d.skipped++
 		d.mu.Unlock()
-		return
+		return false
 	}
 	d.written++
 	skipped := d.skipped
@@ -263,4 +269,5 @@ func (d *denials) add(call Call, reason string) {
 	}
 	// A key comes from the caller, and may be anything.
 	d.record(audit.Entry{Party: call.Party, Operation: call.Operation, Key: strings.ToValidUTF8(call.Key, "?"), Detail: reason}, audit.Denied)
+	return true
 }
