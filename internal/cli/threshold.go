@@ -31,6 +31,7 @@ them. Where nodes hold the shares ("undersign serve"), sign-file does all of it.
 		newThresholdSignCmd(e),
 		newThresholdVerifyShareCmd(e),
 		newThresholdCombineCmd(e),
+		newThresholdHoldCmd(e),
 		newThresholdSignFileCmd(e),
 		newThresholdKeysCmd(e),
 		newThresholdPendingCmd(e),

@@ -59,9 +59,9 @@ func newThresholdPendingCmd(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pending",
 		Short: "List the requests that wait for a person",
-		Long: `List the requests that wait until a person approves them at the node in a folder,
-because its rule for them says approve = true. What is signed is a digest: ask
-whoever wants it signed for the file, and compare.`,
+		Long: `List the requests that wait for a person to approve them at the node in a
+folder, because its rule for them says approve = true. What is signed is a
+digest: ask whoever wants it signed for the file, and compare.`,
 		Example: "  undersign threshold pending --dir alice",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -299,9 +299,6 @@ func (k *key) awaits(parent, successor *thresholdrsa.PublicKey) bool {
 func (k *key) finish(c *thresholdrsa.Certificate, parent *thresholdrsa.PublicKey) error {
 	return k.change(func(share *thresholdrsa.KeyShare) (*thresholdrsa.KeyShare, bool, error) {
 		if share == nil || share.PublicKey().ID() != parent.ID() && !share.Provisional() {
-			if share != nil {
-				share.Wipe()
-			}
 			return nil, false, nil // somebody else has finished it
 		}
 		next, err := share.Finish(c, parent, nil)
