@@ -156,12 +156,13 @@ func (a *Aggregator) admit(now int64, out []AggregatorAction) ([]AggregatorActio
 
 	var fresh, signed []*poolEntry
 	var writes []Record
-	first := make(map[[2]uint64]*poolEntry) // new in this burst
+	first := make(map[nonceKey]*poolEntry) // new in this burst
+	more := make(map[uint64]int)           // of them, of a client
 	for i, e := range list {
 		c := a.client(e.id)
 		known := c.find(e.nonce)
 		if known == nil {
-			known = first[[2]uint64{e.id, e.nonce}]
+			known = first[nonceKey{e.id, e.nonce}]
 		}
 		switch {
 		case !good[i]:
@@ -172,8 +173,11 @@ func (a *Aggregator) admit(now int64, out []AggregatorAction) ([]AggregatorActio
 			out = a.refuse(e.id, e.nonce, rule, 0, out)
 		case known == nil && c.executed(e.nonce):
 			out = a.refuse(e.id, e.nonce, RuleExecuted, 0, out)
+		case known == nil && len(c.entries)+more[e.id] >= NonceWindow:
+			out = a.refuse(e.id, e.nonce, RuleWindow, a.limits.BatchAge, out)
 		case known == nil:
-			first[[2]uint64{e.id, e.nonce}] = e
+			first[nonceKey{e.id, e.nonce}] = e
+			more[e.id]++
 			fresh = append(fresh, e)
 			writes = append(writes, a.poolRecord(e))
 		case !known.same(e):

@@ -213,6 +213,22 @@ func TestAggregatorBackPressure(t *testing.T) {
 			}
 		}
 	})
+	t.Run("window in one burst", func(t *testing.T) {
+		a := open(AggregatorLimits{RateBurst: 1000, BatchAge: 1 << 40})
+		var list []*Submission
+		for i := range uint64(NonceWindow + 10) {
+			list = append(list, w.submission(ModeEd25519, 0, i+1, 1000, "pay"))
+		}
+		out := admit(t, a, 0, append(list, w.submission(ModeEd25519, 1, 1, 1000, "pay"))...)
+		for _, r := range actions[SendRefusal](out) {
+			if r.Refusal.Rule != RuleWindow || r.Refusal.Nonce <= NonceWindow {
+				t.Fatalf("%+v", r)
+			}
+		}
+		if len(actions[SendRefusal](out)) != 10 || len(actions[SendAck](out)) != NonceWindow+1 {
+			t.Fatalf("%d actions", len(out))
+		}
+	})
 	t.Run("messages", func(t *testing.T) {
 		a := open(AggregatorLimits{PoolMessages: 2})
 		list := []*Submission{w.submission(ModeEd25519, 0, 1, 1000, "pay"), w.submission(ModeEd25519, 1, 1, 1000, "pay"), w.submission(ModeEd25519, 2, 1, 1000, "pay")}
