@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -31,10 +33,12 @@ give it --known.`,
 		newAuditListCmd(e),
 		newAuditVerifyCmd(e),
 		newAuditExportCmd(e),
+		newAuditRotateCmd(e),
 	)
 	c.Example = `  undersign audit list --dir alice --last 20
   undersign audit verify --dir alice
-  undersign audit export --dir alice -o alice.jsonl`
+  undersign audit export --dir alice -o alice.jsonl
+  undersign audit rotate --dir alice`
 	return c
 }
 
@@ -305,4 +309,93 @@ It says who called what and when; it holds no messages and no secrets.`,
 	describe(c, "file, key, records, checkpoints, unsigned, open, after, head, torn", ExitInvalid)
 	describeExit(c, ExitInvalid, "the log was changed or damaged")
 	return c
+}
+
+func newAuditRotateCmd(e *env) *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use:   "rotate",
+		Short: "Begin a new audit log",
+		Long: `Verify the audit log of a node that doesn't run, keep it in the folder under the
+number of its last record, and begin a new one, whose first line has the hash of
+the old one's last.`,
+		Example: "  undersign audit rotate --dir alice",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			old, report, err := e.rotateAudit(dir)
+			if err != nil || old == "" {
+				return err
+			}
+			result := struct {
+				Old string `json:"old"`
+				auditResult
+			}{old, newAuditResult(report)}
+			return e.print(result, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: %d records, to %s\n", old, report.Records, report.Head)
+			})
+		},
+	}
+	addDirFlag(c, &dir)
+	describe(c, "old, records, checkpoints, unsigned, open, after, head, torn", ExitInvalid)
+	describeExit(c, ExitInvalid, "the log was changed or damaged")
+	return c
+}
+
+// rotateAudit returns where the old log is, or nothing in a dry run.
+func (e *env) rotateAudit(dir string) (old string, report *audit.Report, err error) {
+	id, err := readNodeIdentity(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	lock, err := nodedir.Acquire(dir)
+	if err != nil {
+		return "", nil, nodeDirError(dir, err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	path := filepath.Join(dir, nodedir.Audit)
+	// What a crash has left of a last line is removed, and the end is signed.
+	log, err := audit.Open(path, id.SigningKey(), audit.Options{})
+	if errors.Is(err, audit.ErrBroken) {
+		err = withCode(err, ExitInvalid)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if err := log.Close(); err != nil {
+		return "", nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", nil, inputError(path, err)
+	}
+	defer f.Close()
+	// Ends of what died stay open in the old file.
+	report, err = verifyAudit(f, path, id.PublicKey(), "", func(*audit.Record) {})
+	if err != nil {
+		return "", nil, err
+	}
+	old = filepath.Join(dir, fmt.Sprintf("audit-%s-%d.jsonl", time.Now().UTC().Format("20060102T150405"), report.Records))
+	if e.dryRun {
+		e.notef("would keep the log as %s", old)
+		return "", report, nil
+	}
+	// The new file is whole before it gets the name: there is no moment without a log.
+	temp := path + ".new"
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", nil, outputError(temp, err)
+	}
+	next, err := audit.Open(temp, id.SigningKey(), audit.Options{After: report.Head})
+	if err != nil {
+		return "", nil, err
+	}
+	if err := next.Close(); err != nil {
+		return "", nil, err
+	}
+	if err := os.Link(path, old); err != nil {
+		return "", nil, outputError(old, err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return "", nil, outputError(path, err)
+	}
+	return old, report, nodedir.SyncDir(dir)
 }
