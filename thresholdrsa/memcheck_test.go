@@ -79,6 +79,15 @@ func memcheckCases(c *cttest.Checker) {
 	for i := range published {
 		tainted(c, published[i])
 	}
+	c.Clean("powers of a batch", func() {
+		xis, vps, xps := s.powersBatch([]*modexp.Element{xm, xm}, []modexp.Nat{nonce, nonce})
+		xi, vp, xp = xis[1], vps[1], xps[1]
+	})
+	for i, e := range []*modexp.Element{xi, vp, xp} {
+		b := a.mod.Bytes(e)
+		tainted(c, b)
+		c.Check("powers of a batch result", string(b) == string(published[i]))
+	}
 	xi2 := mustElement(a.mod, published[0])
 	a.mod.Sqr(xi2, xi2)
 	challenge := d.key.challenge(1, x, a.mod.Bytes(xi2), published[1], published[2])

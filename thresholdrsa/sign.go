@@ -73,16 +73,20 @@ func (s *KeyShare) Sign(r *Request) (*SignatureShare, error) {
 //
 // Both secret powers of x come from one table, since squarings can be shared.
 func (s *KeyShare) prove(x *big.Int) (*SignatureShare, error) {
-	p := s.key
-	a := p.arith()
-	mod := a.mod
-	xm, err := mod.SetBig(x)
+	xm, err := s.key.arith().mod.SetBig(x)
 	if err != nil {
 		return nil, err
 	}
 	r := s.nonce(x)
 	defer r.Wipe()
 	xi, vp, xp := s.powers(xm, r)
+	return s.finish(x, xi, vp, xp, r), nil
+}
+
+// finish makes the share and its proof from the powers.
+func (s *KeyShare) finish(x *big.Int, xi, vp, xp *modexp.Element, r modexp.Nat) *SignatureShare {
+	p := s.key
+	mod := p.arith().mod
 	xi2 := mod.NewElement()
 	mod.Sqr(xi2, xi)
 	canonical := mod.BigVarTime(xi) // published
@@ -93,7 +97,7 @@ func (s *KeyShare) prove(x *big.Int) (*SignatureShare, error) {
 
 	sig.c = p.challenge(s.index, x, mod.Bytes(xi2), mod.Bytes(vp), mod.Bytes(xp))
 	sig.z = s.respond(r, sig.c)
-	return sig, nil
+	return sig
 }
 
 // powers computes x^(2 s_i), v' = v^r and x' = x^(4r) in constant time. All of them

@@ -49,66 +49,177 @@ func expLanes(zs, xs []*Element, ms []*Modulus, es []Nat, bits int) {
 	}
 
 	w := min(fixedWindow(bits), 5) // the table should stay in the second-level cache
-	blocks := laneBlocks(size)
-	l := blocks * blockLimbs
-	m := newLaneModuli(blocks, (1<<w+3)*l+1)
-	defer m.wipe()
-	acc, f, in := m.number(), m.number(), m.number()
-	index := m.take(1)
-	table := m.take(l << w)
-	entry := func(i int) []uint64 { return table[Lanes*l*i : Lanes*l*(i+1)] }
-
-	// An element is x·R64, and a lane x·R. In is R²/R64, and takes one to the
-	// other.
-	var c []uint64
-	for j := range Lanes {
-		i := min(j, len(ms)-1) // lanes that aren't needed repeat the last power
-		mod := ms[i]
-		if j == 0 || mod != ms[min(j-1, len(ms)-1)] {
-			c = mod.powerOfTwo(2*blockBits*blocks - 64*len(mod.n))
-		}
-		m.setModulus(j, mod.n)
-		toLane(in, j, c)
-		toLane(entry(0), j, mod.one)
-		toLane(entry(1), j, xs[i].l)
-	}
-	m.mul(entry(0), entry(0), in)
-	m.mul(entry(1), entry(1), in)
+	p := newLanePowers(ms, 1<<w)
+	defer p.wipe()
+	p.enter(1, xs)
 	for i := 2; i < 1<<w; i++ {
 		if i%2 == 0 {
-			m.sqr(entry(i), entry(i/2), m.zero, 0)
+			p.sqr(p.entry(i), p.entry(i/2), p.zero, 0)
 		} else {
-			m.mul(entry(i), entry(i-1), entry(1))
+			p.mul(p.entry(i), p.entry(i-1), p.entry(1))
 		}
 	}
 
 	// As in ExpBits.
 	window := func(at, width int) {
-		for j := range index {
-			index[j] = es[min(j, len(es)-1)].window(at, width)
+		for j := range p.index {
+			p.index[j] = es[min(j, len(es)-1)].window(at, width)
 		}
 	}
 	i := (bits - 1) / w * w
 	window(i, bits-i)
-	m.pick(acc, table, index)
+	p.pick(p.acc, p.table, p.index)
 	for i -= w; i >= 0; i -= w {
 		for range w {
-			m.sqr(acc, acc, m.zero, 0)
+			p.sqr(p.acc, p.acc, p.zero, 0)
 		}
 		window(i, w)
-		m.pick(f, table, index)
-		m.mul(acc, acc, f)
+		p.pick(p.factor, p.table, p.index)
+		p.mul(p.acc, p.acc, p.factor)
 	}
+	p.leave(zs)
+}
 
-	// acc·R64/R is the element, but for a multiple of n.
-	for j := range Lanes {
-		toLane(in, j, ms[min(j, len(ms)-1)].one)
+// ExpShared sets zs[k][i] = xs[i]^(es[k][i] mod 2^bits), for public bits: several
+// powers of each base share squarings. Where there is a kernel for it, it takes
+// eight bases at once. Its time depends on the numbers of bases and powers, and on
+// bits. The slices fit each other, or it panics.
+func (m *Modulus) ExpShared(zs [][]*Element, xs []*Element, es [][]Nat, bits int) {
+	if len(zs) != len(es) {
+		panic(errLengths)
 	}
-	m.mul(acc, acc, in)
-	for j, mod := range ms {
-		v := make([]uint64, len(mod.n)+1)
-		fromLane(v, acc, j)
-		subIfGreater(zs[j].l, v[:len(mod.n)], mod.n, v[len(mod.n)])
+	for k := range es {
+		if len(zs[k]) != len(xs) || len(es[k]) != len(xs) {
+			panic(errLengths)
+		}
+	}
+	for at := 0; at < len(xs); at += Lanes {
+		end := min(at+Lanes, len(xs))
+		if end-at >= lanesPay(m.bits) && HaveLanes(m.bits) && bits > 0 {
+			m.expShared(zs, xs, es, at, end, bits)
+			continue
+		}
+		for i := at; i < end; i++ {
+			table := m.NewTable(xs[i], bits, len(es))
+			for k := range es {
+				table.ExpBits(zs[k][i], es[k][i], bits)
+			}
+		}
+	}
+}
+
+// expShared serves the bases from at to end. It takes a comb of few teeth, as a
+// table of eight bases is large: see [Table].
+func (m *Modulus) expShared(zs [][]*Element, xs []*Element, es [][]Nat, at, end, bits int) {
+	const teeth = 5
+	cols := (bits + teeth - 1) / teeth
+	ms := make([]*Modulus, end-at)
+	for i := range ms {
+		ms[i] = m
+	}
+	p := newLanePowers(ms, 1<<teeth)
+	defer p.wipe()
+	p.enter(1, xs[at:end])
+	for row := 1; row < teeth; row++ {
+		z := p.entry(1 << row)
+		copy(z, p.entry(1<<(row-1)))
+		for range cols {
+			p.sqr(z, z, p.zero, 0)
+		}
+	}
+	for i := 3; i < 1<<teeth; i++ {
+		if rest := i & (i - 1); rest != 0 {
+			p.mul(p.entry(i), p.entry(rest), p.entry(i^rest))
+		}
+	}
+	for k := range es {
+		p.copyUnit(p.acc)
+		for col := cols - 1; col >= 0; col-- {
+			if col != cols-1 {
+				p.sqr(p.acc, p.acc, p.zero, 0)
+			}
+			for j := range p.index {
+				e := es[k][min(at+j, end-1)]
+				p.index[j] = 0
+				for row := range teeth {
+					if i := row*cols + col; i < bits {
+						p.index[j] |= e.bit(i) << row
+					}
+				}
+			}
+			p.pick(p.factor, p.table, p.index)
+			p.mul(p.acc, p.acc, p.factor)
+		}
+		p.leave(zs[k][at:end])
+	}
+}
+
+// lanePowers are what powers in eight lanes need.
+type lanePowers struct {
+	*laneModuli
+	ms                      []*Modulus
+	acc, factor, in, out, x []uint64
+	index                   []uint64
+	table                   []uint64
+}
+
+// newLanePowers makes room for a table of count entries, the first of which is 1.
+// Lanes that aren't needed repeat the last modulus.
+func newLanePowers(ms []*Modulus, count int) *lanePowers {
+	size := 0
+	for _, m := range ms {
+		size = max(size, m.bits)
+	}
+	blocks := laneBlocks(size)
+	l := blocks * blockLimbs
+	m := newLaneModuli(blocks, (count+5)*l+1)
+	p := &lanePowers{laneModuli: m, ms: ms}
+	p.acc, p.factor, p.in, p.out, p.x = m.number(), m.number(), m.number(), m.number(), m.number()
+	p.index = m.take(1)
+	p.table = m.take(l * count)
+
+	// An element is x·R64, and in a lane x·R. In is R²/R64, and takes one to the
+	// other; out is R64, and takes it back.
+	var in []uint64
+	for j := range Lanes {
+		mod := p.modulus(j)
+		if j == 0 || mod != p.modulus(j-1) {
+			in = mod.powerOfTwo(2*blockBits*blocks - 64*len(mod.n))
+		}
+		m.setModulus(j, mod.n)
+		toLane(p.in, j, in)
+		toLane(p.out, j, mod.one)
+	}
+	m.mul(p.entry(0), p.out, p.in)
+	return p
+}
+
+func (p *lanePowers) modulus(j int) *Modulus { return p.ms[min(j, len(p.ms)-1)] }
+
+func (p *lanePowers) entry(i int) []uint64 {
+	size := Lanes * p.limbs
+	return p.table[size*i : size*(i+1)]
+}
+
+func (p *lanePowers) copyUnit(z []uint64) { copy(z, p.entry(0)) }
+
+// enter sets an entry of the table to elements.
+func (p *lanePowers) enter(i int, xs []*Element) {
+	for j := range Lanes {
+		toLane(p.x, j, xs[min(j, len(xs)-1)].l)
+	}
+	p.mul(p.entry(i), p.x, p.in)
+}
+
+// leave sets zs to the lanes of acc, and wants acc no more.
+func (p *lanePowers) leave(zs []*Element) {
+	p.mul(p.acc, p.acc, p.out) // below 5n/4
+	for j, z := range zs {
+		m := p.ms[j]
+		l := len(m.n)
+		v := make([]uint64, l+1)
+		fromLane(v, p.acc, j)
+		subIfGreater(z.l, v[:l], m.n, v[l])
 		clear(v)
 	}
 }

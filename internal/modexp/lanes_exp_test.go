@@ -178,3 +178,61 @@ func TestLaneUnit(t *testing.T) {
 		}
 	}
 }
+
+func TestExpShared(t *testing.T) { on(t, allKernels(), testExpShared) }
+
+func testExpShared(t *testing.T) {
+	r := newRand(t)
+	for _, c := range []struct{ size, bits, bases, powers int }{
+		{512, 0, 8, 2}, {512, 1, 8, 1}, {512, 4, 9, 2}, {700, 5, 3, 3}, {1024, 64, 8, 2}, {1024, 131, 17, 2}, {2048, 66, 7, 2}, {4096, 40, 8, 2},
+		{512, 90, 1, 2}, {512, 90, 0, 2}, {512, 90, 8, 0}, {1024, 63, 1, 1},
+	} {
+		if c.size > 1024 && laneTwin && !long() {
+			continue
+		}
+		n := testModuli(r, c.size)[0]
+		m := mustModulus(t, n)
+		values := testValues(r, n)
+		var xs []*Element
+		var bases []*big.Int
+		for i := range c.bases {
+			bases = append(bases, values[i%len(values)])
+			xs = append(xs, mustElement(t, m, bases[i]))
+		}
+		zs, es := make([][]*Element, c.powers), make([][]Nat, c.powers)
+		for k := range es {
+			for i := range c.bases {
+				e := randBits(r, c.bits+70*((i+k)%2))
+				if i == 3 {
+					e = new(big.Int).Sub(pow2(c.bits), one)
+				}
+				es[k], zs[k] = append(es[k], natOf(e, e.BitLen())), append(zs[k], m.NewElement())
+			}
+		}
+		m.ExpShared(zs, xs, es, c.bits)
+		for k := range es {
+			for i := range c.bases {
+				e := toBig(es[k][i])
+				e.Mod(e, pow2(c.bits))
+				check(t, fmt.Sprintf("%+v: base %d, power %d", c, i, k), m.BigVarTime(zs[k][i]), new(big.Int).Exp(bases[i], e, n))
+			}
+		}
+	}
+	m := mustModulus(t, big.NewInt(1000003))
+	x := m.One()
+	for i, f := range []func(){
+		func() { m.ExpShared([][]*Element{{x}}, []*Element{x}, nil, 5) },
+		func() { m.ExpShared([][]*Element{{x}}, []*Element{x}, [][]Nat{{}}, 5) },
+		func() { m.ExpShared([][]*Element{{}}, []*Element{x}, [][]Nat{{{1}}}, 5) },
+		func() { m.ExpShared([][]*Element{{x, x}}, []*Element{x}, [][]Nat{{{1}, {1}}}, 5) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("case %d: no panic", i)
+				}
+			}()
+			f()
+		}()
+	}
+}

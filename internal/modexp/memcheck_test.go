@@ -195,6 +195,22 @@ func memcheckLanes(c *cttest.Checker, size, bits int) {
 		cttest.Public(ms[i].n)
 		c.Check("ExpLanes result", ms[i].Equal(z, want[i]))
 	}
+	for i := range es {
+		cttest.Secret(es[i])
+	}
+	shared := make([]*Element, Lanes)
+	for i := range shared {
+		shared[i] = ms[0].NewElement()
+		xs[i] = ms[0].SetNat(Nat{uint64(i) + 7, 5})
+		ms[0].ExpBits(want[i], xs[i], es[i], bits)
+	}
+	c.Clean("ExpShared", func() { ms[0].ExpShared([][]*Element{zs, shared}, xs, [][]Nat{es, es}, bits) })
+	for i, z := range shared {
+		cttest.Public(want[i].l)
+		tainted(c, zs[i].l)
+		tainted(c, z.l)
+		c.Check("ExpShared result", ms[0].Equal(z, want[i]) && ms[0].Equal(zs[i], want[i]))
+	}
 	table := make([]uint64, 16*Lanes)
 	index := secretNat(Lanes)
 	c.Leaks("pick without a scan", func() { table[0] = table[index[0]%16] })

@@ -137,6 +137,21 @@ func (t *Table) Exp(z *Element, e Nat) {
 	clear(buf)
 }
 
+// ExpBits sets z = base^(e mod 2^bits) for public bits.
+func (t *Table) ExpBits(z *Element, e Nat, bits int) {
+	if bits >= 64*len(e) {
+		t.Exp(z, e)
+		return
+	}
+	low := NewNat(max(bits, 0))
+	copy(low, e)
+	if bits%64 != 0 && bits > 0 {
+		low[len(low)-1] &= 1<<(bits%64) - 1
+	}
+	t.Exp(z, low)
+	low.Wipe()
+}
+
 // ExpVarTime sets z = base^e for a public e >= 0; it panics if e is negative.
 func (t *Table) ExpVarTime(z *Element, e *big.Int) {
 	m, sh := t.m, t.shape
