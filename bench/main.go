@@ -9,6 +9,7 @@
 //	go run . sm2                 compare batch verification of SM2 signatures
 //	go run . group               measure group signatures, beside published figures
 //	go run . bls                 compare BLS signatures with blst and circl
+//	go run . kernels             measure the vector kernels, and safe primes beside OpenSSL's
 //	go run . foreign -o DIR      keys dealt by tcrsa, and after tss-rsa-cpp
 package main
 
@@ -25,6 +26,7 @@ const usage = `usage: bench threshold [flags]    compare threshold RSA with its 
        bench sm2 [flags]          compare SM2 batch verification with its peers
        bench group [flags]        measure group signatures beside published figures
        bench bls [flags]          compare BLS signatures with their peers
+       bench kernels [flags]      measure modular powers and safe primes
        bench foreign -o DIR      write test inputs dealt by other libraries
 `
 
@@ -56,6 +58,8 @@ func run(ctx context.Context, args []string) error {
 		return compareGroup(ctx, args[1:])
 	case "bls":
 		return compareBLS(ctx, args[1:])
+	case "kernels":
+		return kernels(ctx, args[1:])
 	case "foreign":
 		return foreign(ctx, args[1:])
 	}
