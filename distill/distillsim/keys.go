@@ -88,12 +88,21 @@ func (s *sim) directory(v *validator, r *distill.LogRecord) {
 		return
 	}
 	for i := range e.Changes {
-		if x := &e.Changes[i]; x.Kind == distill.ChangeRegister {
+		x := &e.Changes[i]
+		if x.Kind == distill.ChangeRegister {
 			id, ok := v.v.Directory().Find(x.BLSKey)
 			own := x.BLSKey == s.w.strangers[0].BLSKey
 			if ok != (own || x.BLSKey == s.w.strangers[1].BLSKey) || ok && (id >= worldClients) != own {
 				s.violate(Innocent, "a stranger has registered a key that isn't its own")
 			}
+			if own && s.oracle.clients == worldClients {
+				s.oracle.clients++
+			}
+			continue
 		}
+		s.oracle.changed[x.ID] = r.Version
+	}
+	if n := v.v.Directory().Len(); n != s.oracle.clients {
+		s.violate(Innocent, "%d clients are registered, and should be %d", n, s.oracle.clients)
 	}
 }

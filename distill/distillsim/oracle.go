@@ -15,7 +15,8 @@ type oracle struct {
 	heights []heightFacts // from the height after the registrations on
 	batches int
 	strikes int
-	clients uint64 // registered
+	clients uint64            // registered
+	changed map[uint64]uint64 // by id: the version of the directory that its keys are of, or that revoked it
 
 	outcomes []told
 }
@@ -60,7 +61,7 @@ func (o *oracle) init() {
 	o.chosen = make(map[message]choice)
 	o.executed = make(map[message]execution)
 	o.times = make(map[payloadOf]int)
-	o.clients = worldClients
+	o.clients, o.changed = worldClients, make(map[uint64]uint64)
 }
 
 // choose notes that an honest client has chosen a message, durably.
@@ -120,7 +121,14 @@ func (o *oracle) record(s *sim, v *validator, r *distill.LogRecord) {
 	case distill.RecordBatch:
 		o.batches++
 		s.tracef("height %d: a batch of %d", r.Rcpt.Height, len(r.Results))
+		h, err := distill.DecodeHeader(r.Data)
+		if err != nil || r.Rcpt.Height > h.ValidUntil {
+			s.violate(Chosen, "a batch is executed at height %d, after its last one, %d: %v", r.Rcpt.Height, h.ValidUntil, err)
+		}
 		for i := range r.Results {
+			if x := &r.Results[i]; x.Code.Executed() && h.Dirver < o.changed[x.ID] {
+				s.violate(Chosen, "message %d of client %d is executed by keys that it has no more", x.Nonce, x.ID)
+			}
 			o.result(s, &r.Results[i], r.NotAfter[i], r.Rcpt.Height)
 		}
 	case distill.RecordStrike:
