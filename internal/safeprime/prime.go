@@ -10,21 +10,22 @@ import (
 	"github.com/undersign/undersign/internal/modexp"
 )
 
-// rounds is the number of Miller-Rabin tests with random bases in the final test
-// of q'. A test to base 2 and a Lucas test come on top.
+// rounds is the number of Miller-Rabin tests in the final test of q', all but one
+// with random bases. A Lucas test comes on top.
 const rounds = 24
 
 // isPrime is the final test of an odd q > 3: a composite q passes with a probability
-// below 4^-rounds, whatever q is.
+// below 4^(1-rounds), whatever q is.
 func isPrime(q *big.Int) bool {
 	if !modexp.HaveLanes(q.BitLen()) || q.BitLen() < 16 {
 		return q.ProbablyPrime(rounds)
 	}
-	return q.ProbablyPrime(0) && millerRabin(q)
+	return millerRabin(q) && lucas(q)
 }
 
-// millerRabin makes the tests eight at a time. q-1 = 2^s d with an odd d; q passes
-// if b^d = 1, or b^(2^i d) = -1 for some i < s.
+// millerRabin makes the tests eight at a time, the first with base 2, which is what
+// the test of Baillie and Wagstaff (1980) combines with that of Lucas. q-1 = 2^s d
+// with an odd d; q passes if b^d = 1, or b^(2^i d) = -1 for some i < s.
 func millerRabin(q *big.Int) bool {
 	m, err := modexp.NewModulus(q)
 	if err != nil {
@@ -40,12 +41,15 @@ func millerRabin(q *big.Int) bool {
 	var xs []*modexp.Element
 	var ms []*modexp.Modulus
 	var es []modexp.Nat
-	for range rounds {
+	for i := range rounds {
 		b, err := rand.Int(rand.Reader, span)
 		if err != nil {
 			return false
 		}
-		x, err := m.SetBig(b.Add(b, two))
+		if b.Add(b, two); i == 0 {
+			b.Set(two)
+		}
+		x, err := m.SetBig(b)
 		if err != nil {
 			return false
 		}

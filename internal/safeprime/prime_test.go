@@ -5,6 +5,7 @@ package safeprime
 
 import (
 	"math/big"
+	"slices"
 	"testing"
 )
 
@@ -71,6 +72,42 @@ func TestMillerRabinCarmichael(t *testing.T) {
 		}
 		if millerRabin(n) || isPrime(n) {
 			t.Errorf("%v passes", n)
+		}
+	}
+}
+
+// All odd numbers up to 80000: primes pass the Lucas test, and of the others only the
+// twelve known ones (OEIS A217719).
+func TestLucas(t *testing.T) {
+	var passed []int64
+	for n := int64(5); n < 80000; n += 2 {
+		q := big.NewInt(n)
+		prime := q.ProbablyPrime(0) // exact below 2^64
+		switch got := lucas(q); {
+		case prime && !got:
+			t.Fatalf("the prime %d doesn't pass", n)
+		case !prime && got:
+			passed = append(passed, n)
+		}
+	}
+	want := []int64{989, 3239, 5777, 10877, 27971, 29681, 30739, 31631, 39059, 72389, 73919, 75077}
+	if !slices.Equal(passed, want) {
+		t.Errorf("composite numbers that pass: %d, want %d", passed, want)
+	}
+	for _, p := range []*big.Int{modpPrime(1024, 129093), modpPrime(1536, 741804), modpPrime(2048, 124476)} {
+		for _, q := range []*big.Int{p, new(big.Int).Rsh(p, 1)} {
+			if !lucas(q) {
+				t.Errorf("%v doesn't pass", q)
+			}
+			for _, d := range []int64{6, 12, -6, -12} {
+				n := new(big.Int).Add(q, big.NewInt(d))
+				if got, want := lucas(n), n.ProbablyPrime(5); got != want {
+					t.Errorf("%v: %v", n, got)
+				}
+			}
+			if lucas(new(big.Int).Mul(q, q)) || lucas(new(big.Int).Mul(p, q)) {
+				t.Error("a product passes")
+			}
 		}
 	}
 }
