@@ -64,6 +64,9 @@ func (s SendProposals) Seq() uint64 { return s.round.seq }
 // Len returns the number of proposals.
 func (s SendProposals) Len() int { return len(s.at) }
 
+// ID returns whom a proposal is for, without making it.
+func (s SendProposals) ID(i int) uint64 { return s.round.ids[s.at[i]] }
+
 // At returns a proposal and whom it is for. It panics unless i is from 0 to Len()-1.
 func (s SendProposals) At(i int) (id uint64, p Proposal) {
 	at := int(s.at[i])
@@ -75,6 +78,12 @@ func (s SendProposals) At(i int) (id uint64, p Proposal) {
 
 // Len returns the number of receipts.
 func (s SendReceipts) Len() int { return len(s.at) }
+
+// ID returns whom a receipt is for, without making it.
+func (s SendReceipts) ID(i int) uint64 { return s.delivered.results[s.at[i]].ID }
+
+// Seq returns the number of the batch.
+func (s SendReceipts) Seq() uint64 { return s.delivered.seq }
 
 // At returns a receipt, whose result says whom it is for. It panics unless i is from 0 to
 // Len()-1.

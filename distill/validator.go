@@ -167,6 +167,9 @@ type Checked struct {
 // Digest returns the digest of the batch.
 func (c *Checked) Digest() [32]byte { return c.verified.Digest }
 
+// Data returns the encoded batch, which mustn't be changed.
+func (c *Checked) Data() []byte { return c.data }
+
 // Check verifies an encoded batch whatever its place in the log will be. An [Entry] with
 // what it returns isn't verified again, and data mustn't be changed until then. Check, and
 // no other method, may be called by several goroutines, at any time.

@@ -112,6 +112,20 @@ func (v *Validator) Witness(data []byte) (Wit, *Share, error) {
 	if err != nil {
 		return Wit{}, nil, err
 	}
+	return v.WitnessChecked(c)
+}
+
+// WitnessChecked is [Validator.Witness] of a batch that [Validator.Check] has verified.
+func (v *Validator) WitnessChecked(c *Checked) (Wit, *Share, error) {
+	switch {
+	case c.by != v:
+		return Wit{}, nil, reject(RuleStatement)
+	case v.head.Height+1 < v.from:
+		return Wit{}, nil, reject(RuleWitnessEmbargo)
+	}
+	if err := v.Place(c.data); err != nil {
+		return Wit{}, nil, err
+	}
 	b := c.verified
 	w := Wit{b.Net, b.AggID, b.Seq, b.Digest}
 	chosen, ok, err := v.store.Witness(b.AggID, b.Seq)
@@ -121,7 +135,7 @@ func (v *Validator) Witness(data []byte) (Wit, *Share, error) {
 	case ok && chosen != b.Digest:
 		return Wit{}, nil, reject(RuleWitnessed)
 	case !ok:
-		if err := v.store.CommitWitness(b.AggID, b.Seq, b.Digest, data); err != nil {
+		if err := v.store.CommitWitness(b.AggID, b.Seq, b.Digest, c.data); err != nil {
 			return Wit{}, nil, err
 		}
 	}

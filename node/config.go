@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/undersign/undersign/internal/aggregate"
 	"github.com/undersign/undersign/internal/nodedir"
 	"github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/policy"
@@ -41,6 +42,7 @@ type Config struct {
 	Rules  []Rule `toml:"rule"`
 
 	Threshold threshold.Config `toml:"threshold"`
+	Aggregate aggregate.Config `toml:"aggregate"`
 
 	// Logger gets what the node has to say. Nil: nobody.
 	Logger *slog.Logger `toml:"-"`
@@ -161,6 +163,9 @@ func (c Config) Check() error {
 			}
 			bad("limits: %s is outside %s to %s", l.name, lo, hi)
 		}
+	}
+	if err := c.Aggregate.Check(); err != nil {
+		bad("%w", err)
 	}
 	if err := checkRules(c.Rules); err != nil {
 		bad("%w", err)

@@ -12,7 +12,7 @@ import (
 
 // starters make the services that a configuration asks for, in this order. One that isn't
 // asked for is nil.
-var starters = []func(*Config, *service.Host) (service.Service, error){startThreshold}
+var starters = []func(*Config, *service.Host) (service.Service, error){startThreshold, startAggregate}
 
 // reloaded are the keys of the configuration that hold without a restart.
 var reloaded = map[string]bool{

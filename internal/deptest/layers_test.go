@@ -75,16 +75,16 @@ var packages = map[string]int{
 	"internal/nodedir":   parties,
 	"internal/roster":    parties,
 
-	"gen/...":              services,
-	"internal/threshold":   services,
-	"internal/group":       services,
-	"internal/aggregate":   services,
-	"internal/batchverify": services,
-	"internal/console":     services,
-	"internal/rpc":         services,
-	"internal/service":     services,
-	"client":               services,
-	"node":                 services,
+	"gen/...":                services,
+	"internal/threshold":     services,
+	"internal/group":         services,
+	"internal/aggregate/...": services,
+	"internal/batchverify":   services,
+	"internal/console":       services,
+	"internal/rpc":           services,
+	"internal/service":       services,
+	"client":                 services,
+	"node":                   services,
 
 	"internal/cli":     commands,
 	"internal/demo":    commands,
@@ -136,9 +136,10 @@ var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid",
 
 // unsafeOK are the packages that may import unsafe, each with its reason.
 var unsafeOK = map[string]string{
-	"internal/cttest":       "memcheck needs the addresses of secrets",
-	"gen/undersign/node/v1": "generated",
-	"internal/bls12381":     "a test sets the backend's processor switches, by go:linkname",
+	"internal/cttest":            "memcheck needs the addresses of secrets",
+	"gen/undersign/node/v1":      "generated",
+	"gen/undersign/aggregate/v1": "generated",
+	"internal/bls12381":          "a test sets the backend's processor switches, by go:linkname",
 }
 
 // matches reports whether path is pattern, or below a pattern that ends with /...

@@ -11,6 +11,15 @@ import (
 // applicationID marks the file as undersign's: "usgn".
 const applicationID = 0x7573676e
 
+const (
+	// logDigest is the digest of the batch, or the change, that a receipt is about.
+	logDigest = "substr(rcpt, 89, 32)"
+
+	// Of batches, whose kind is 1, what takes room and can be deleted.
+	logHasData    = "kind = 1 AND length(data) > 0"
+	logHasResults = "kind = 1 AND length(results) > 0"
+)
+
 // migrations are the steps from one schema to the next. One that was released isn't
 // changed any more. Integers are two's complement: uint64 goes in and out as int64.
 var migrations = []string{`
@@ -53,6 +62,9 @@ CREATE TABLE log (
 	PRIMARY KEY (height, position)
 ) STRICT;
 CREATE INDEX log_version ON log (version) WHERE version > 0;
+CREATE INDEX log_digest ON log (` + logDigest + `);
+CREATE INDEX log_data ON log (height) WHERE ` + logHasData + `;
+CREATE INDEX log_results ON log (height) WHERE ` + logHasResults + `;
 
 CREATE TABLE relay (
 	position INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -154,13 +154,30 @@ func (v *Validator) Witness(aggID, seq uint64) (digest [32]byte, ok bool, err er
 	return digest, ok, err
 }
 
-// Batch returns a batch that was witnessed, or false.
+// Batch returns a batch that was witnessed or is in the log, or false if it isn't here, or
+// not any more.
 func (v *Validator) Batch(digest [32]byte) (encoded []byte, ok bool, err error) {
 	err = v.s.View(func(tx *Tx) error {
-		ok, err = tx.Row([]any{&encoded}, "SELECT batch FROM witness WHERE digest = ?", digest[:])
+		ok, err = tx.Row([]any{&encoded}, "SELECT batch FROM witness WHERE digest = ? AND length(batch) > 0", digest[:])
+		if err == nil && !ok {
+			ok, err = tx.Row([]any{&encoded}, "SELECT data FROM log WHERE "+logDigest+" = ? AND length(data) > 0", digest[:])
+		}
 		return err
 	})
 	return encoded, ok, err
+}
+
+// Collect deletes the bytes of batches up to one height, which all validators have, and
+// the results up to another, which nobody asks for any more: of so many entries at most.
+// The receipts stay.
+func (v *Validator) Collect(batches, results uint64, most int) error {
+	return v.s.Update(func(tx *Tx) error {
+		_, err := tx.Exec("UPDATE log SET data = x'' WHERE rowid IN (SELECT rowid FROM log WHERE "+logHasData+" AND height <= ? ORDER BY height LIMIT ?)", int64(batches), most)
+		if err == nil {
+			_, err = tx.Exec("UPDATE log SET results = x'', not_after = x'' WHERE rowid IN (SELECT rowid FROM log WHERE "+logHasResults+" AND height <= ? ORDER BY height LIMIT ?)", int64(results), most)
+		}
+		return err
+	})
 }
 
 // CommitWitness implements [distill.Store].
@@ -226,6 +243,12 @@ func putLogRecord(tx *Tx, height uint64, position int, r *distill.LogRecord) err
 	if _, err := tx.Exec("INSERT INTO log (height, position, kind, version, rcpt, data, results, not_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 		int64(height), int64(position), int64(r.Kind), int64(r.Version), r.Rcpt.Bytes(), nonNil(r.Data), results, wordBytes(r.NotAfter)); err != nil {
 		return err
+	}
+	if r.Kind == distill.RecordBatch {
+		// The log has the batch now.
+		if _, err := tx.Exec("UPDATE witness SET batch = x'' WHERE digest = ?", r.Rcpt.BatchDigest[:]); err != nil {
+			return err
+		}
 	}
 	executions := inserter{tx: tx, head: "INSERT OR REPLACE INTO execution (id, nonce, not_after, height, position, leaf) VALUES ", columns: 6}
 	for i := range r.Results {

@@ -2010,9 +2010,10 @@ func (x *SubscribeRequest) GetAggregator() uint64 {
 // A SubscribeResponse is what became of a height.
 type SubscribeResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Hgt           []byte                 `protobuf:"bytes,1,opt,name=hgt,proto3" json:"hgt,omitempty"`
-	Share         *Share                 `protobuf:"bytes,2,opt,name=share,proto3" json:"share,omitempty"`
-	Outcomes      []*Outcome             `protobuf:"bytes,3,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
+	Height        uint64                 `protobuf:"varint,1,opt,name=height,proto3" json:"height,omitempty"`
+	Hgt           []byte                 `protobuf:"bytes,2,opt,name=hgt,proto3" json:"hgt,omitempty"`     // empty if the height is long past
+	Share         *Share                 `protobuf:"bytes,3,opt,name=share,proto3" json:"share,omitempty"` // of hgt
+	Outcomes      []*Outcome             `protobuf:"bytes,4,rep,name=outcomes,proto3" json:"outcomes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2045,6 +2046,13 @@ func (x *SubscribeResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use SubscribeResponse.ProtoReflect.Descriptor instead.
 func (*SubscribeResponse) Descriptor() ([]byte, []int) {
 	return file_undersign_aggregate_v1_aggregate_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *SubscribeResponse) GetHeight() uint64 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
 }
 
 func (x *SubscribeResponse) GetHgt() []byte {
@@ -2961,11 +2969,12 @@ const file_undersign_aggregate_v1_aggregate_proto_rawDesc = "" +
 	"\x05heads\x18\x02 \x01(\bR\x05heads\x12\x1e\n" +
 	"\n" +
 	"aggregator\x18\x03 \x01(\x04R\n" +
-	"aggregator\"\x97\x01\n" +
-	"\x11SubscribeResponse\x12\x10\n" +
-	"\x03hgt\x18\x01 \x01(\fR\x03hgt\x123\n" +
-	"\x05share\x18\x02 \x01(\v2\x1d.undersign.aggregate.v1.ShareR\x05share\x12;\n" +
-	"\boutcomes\x18\x03 \x03(\v2\x1f.undersign.aggregate.v1.OutcomeR\boutcomes\"\xb2\x01\n" +
+	"aggregator\"\xaf\x01\n" +
+	"\x11SubscribeResponse\x12\x16\n" +
+	"\x06height\x18\x01 \x01(\x04R\x06height\x12\x10\n" +
+	"\x03hgt\x18\x02 \x01(\fR\x03hgt\x123\n" +
+	"\x05share\x18\x03 \x01(\v2\x1d.undersign.aggregate.v1.ShareR\x05share\x12;\n" +
+	"\boutcomes\x18\x04 \x03(\v2\x1f.undersign.aggregate.v1.OutcomeR\boutcomes\"\xb2\x01\n" +
 	"\aOutcome\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x12\n" +
 	"\x04rcpt\x18\x02 \x01(\fR\x04rcpt\x123\n" +
