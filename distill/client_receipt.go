@@ -97,7 +97,15 @@ func (c *Client) HandleReceipt(now int64, r *Receipt) (out []ClientAction, err e
 	default:
 		return nil, nil
 	}
-	return c.settle(f, o, nil)
+	if out, err = c.settle(f, o, nil); err != nil {
+		return out, err
+	}
+	// Skipped because of a nonce that wasn't given out: it was signed before a backup was
+	// restored, and somebody has kept it. All others up to it would be skipped as well.
+	if r.Result.Code == ResultSkipped && c.next-f.nonce <= NonceWindow && !c.recovering {
+		return out, c.beginRecovery()
+	}
+	return out, nil
 }
 
 // settle makes an outcome durable and then tells it.

@@ -339,7 +339,7 @@ func TestClientSettlesByCode(t *testing.T) {
 			if err := c.Release(1); err != nil {
 				t.Fatal(err)
 			}
-			if out, _ := w.client(1, j, nil).Tick(3000); len(out) > 0 {
+			if out, _ := w.client(1, j, nil).Tick(3000); len(actions[Settled](out)) > 0 {
 				t.Fatal("released and told again")
 			}
 		})
@@ -709,5 +709,53 @@ func TestPartiesShowNoSecrets(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestClientOvertaken has a client learn that a nonce was executed which it hasn't given out.
+// It goes on over that, and not below it for ever.
+func TestClientOvertaken(t *testing.T) {
+	w := newPartyNet(t, 3, 0, nil)
+	j := new(MemoryJournal)
+	c := w.client(1, j, nil)
+	for i := range uint64(NonceWindow) {
+		if nonce, _, err := c.Submit(1000, []byte("pay"), 1000); err != nil || nonce != i+1 {
+			t.Fatal(nonce, err)
+		}
+	}
+	skipped := func(nonce uint64) *Receipt {
+		return w.receipt(Result{Code: ResultSkipped, ID: 1, Nonce: nonce, PayloadHash: PayloadHash([]byte("pay"))}, w.quorum()...)
+	}
+	// One executed nonce doesn't skip the first with another that isn't given out.
+	c.next++
+	out, err := c.HandleReceipt(1100, skipped(1))
+	if err != nil || one[Settled](t, out).Outcome.Kind != OutcomeNotExecuted || c.Recovering() {
+		t.Fatalf("%+v, error %v", out, err)
+	}
+	c.next--
+	out, err = c.HandleReceipt(1100, skipped(2))
+	if err != nil || one[Settled](t, out).Outcome.Kind != OutcomeNotExecuted || !c.Recovering() {
+		t.Fatalf("%+v, error %v", out, err)
+	}
+	if _, _, err := c.Submit(1200, []byte("pay"), 1000); RuleOf(err) != RuleRecovering {
+		t.Fatal(err)
+	}
+	// It is durable, and what was in flight isn't sent again.
+	c = w.client(1, j, nil)
+	if out, err = c.Tick(1300); err != nil || len(actions[SendSubmission](out)) > 0 || !c.Recovering() {
+		t.Fatalf("%+v, error %v", out, err)
+	}
+	const last = 1 << 50
+	for _, q := range actions[SendLookup](out) {
+		if q.Lookup.Nonce != NonceWindow+1 {
+			continue
+		}
+		k := Look{Net: w.network.ID(), Challenge: q.Lookup.Challenge, Height: 100, ID: 1, Nonce: q.Lookup.Nonce, LastNonce: last, Code: LookUnknown}
+		if _, err := c.HandleLook(1400, w.look(0, k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if nonce, _, err := c.Submit(1500, []byte("pay"), 1000); err != nil || nonce < last+recoveryJump {
+		t.Fatal(nonce, err)
 	}
 }
