@@ -88,7 +88,9 @@ func docProblems(tree []*goFile) (problems []string) {
 		if strings.HasSuffix(name, "_test") {
 			continue
 		}
-		names[dir] = name
+		if !f.generated { // package gen speaks for those that are generated throughout
+			names[dir] = name
+		}
 		if f.ast.Doc != nil {
 			docs[dir] = append(docs[dir], f.ast.Doc.Text())
 		}
