@@ -1,0 +1,151 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package load puts an aggregator under load: it plays any number of clients over a few
+// hundred sessions. The clients check what they are shown as any others do, and sign for
+// real, but their keys are an arithmetic progression, so that their signatures of one
+// statement are one too, and a million of them cost seconds. Such keys protect nothing.
+package load
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/binary"
+	"slices"
+
+	"filippo.io/edwards25519"
+
+	"github.com/undersign/undersign/bls"
+	"github.com/undersign/undersign/internal/bls12381"
+)
+
+// keys are those of all identities: the BLS key of identity i is a + i*d.
+type keys struct {
+	seed []byte
+	a, d bls12381.Scalar
+}
+
+func newKeys(seed string) *keys {
+	k := &keys{seed: []byte(seed)}
+	k.a.SetHash(k.seed, []byte("undersign load a"))
+	k.d.SetHash(k.seed, []byte("undersign load d"))
+	return k
+}
+
+func (k *keys) scalar(i int) *bls12381.Scalar {
+	return new(bls12381.Scalar).MulAdd(new(bls12381.Scalar).SetUint64(uint64(i)), &k.d, &k.a)
+}
+
+func (k *keys) bls(i int) (*bls.SecretKey, error) { return bls.ParseSecretKey(k.scalar(i).Bytes()) }
+
+func (k *keys) ed(i int) ed25519.PrivateKey {
+	h := sha256.New()
+	h.Write(k.seed)
+	binary.Write(h, binary.BigEndian, uint64(i))
+	return ed25519.NewKeyFromSeed(h.Sum(nil))
+}
+
+// A root is what identities sign in a round: identity i's signature is base + i*step.
+type root struct {
+	base, step *bls12381.G2
+	gaps       [64]*bls12381.G2 // multiples of step
+}
+
+func (k *keys) root(digest [32]byte) *root {
+	h := new(bls12381.G2).HashVarTime(digest[:], []byte(bls.ProofOfPossession.Ciphersuite()))
+	r := &root{
+		base: new(bls12381.G2).ScalarMultVarTime(&k.a, h),
+		step: new(bls12381.G2).ScalarMultVarTime(&k.d, h),
+	}
+	r.gaps[0] = new(bls12381.G2).SetIdentity()
+	for i := 1; i < len(r.gaps); i++ {
+		r.gaps[i] = new(bls12381.G2).Add(r.gaps[i-1], r.step)
+	}
+	bls12381.NormalizeG2(r.gaps[1:]...)
+	return r
+}
+
+// sign returns the signatures of identities, which should ascend, as they travel.
+func (r *root) sign(list []int) []byte {
+	points := make([]*bls12381.G2, len(list))
+	last := -1
+	for j, i := range list {
+		p := new(bls12381.G2)
+		if gap := i - last; j > 0 && gap > 0 && gap < len(r.gaps) {
+			p.Add(points[j-1], r.gaps[gap])
+		} else {
+			p.ScalarMultVarTime(new(bls12381.Scalar).SetUint64(uint64(i)), r.step)
+			p.Add(p, r.base)
+		}
+		points[j], last = p, i
+	}
+	bls12381.NormalizeG2(points...)
+	out := make([]byte, 0, 192*len(list))
+	for _, p := range points {
+		out = append(out, p.UncompressedBytes()...)
+	}
+	return slices.Clip(out)
+}
+
+// An edSigner signs with the Ed25519 keys of many identities. The secret numbers of its
+// signatures follow one after the other, which no real signer may do.
+type edSigner struct {
+	r     *edwards25519.Scalar
+	point *edwards25519.Point
+}
+
+// An edKey is an expanded Ed25519 key.
+type edKey struct {
+	s   *edwards25519.Scalar
+	pub [32]byte
+}
+
+func expand(k ed25519.PrivateKey) edKey {
+	h := sha512.Sum512(k.Seed())
+	s, err := new(edwards25519.Scalar).SetBytesWithClamping(h[:32])
+	if err != nil {
+		panic("load: " + err.Error()) // the length is right
+	}
+	return edKey{s, [32]byte(k.Public().(ed25519.PublicKey))}
+}
+
+var (
+	edOne  = scalarOne()
+	edBase = edwards25519.NewGeneratorPoint()
+)
+
+func scalarOne() *edwards25519.Scalar {
+	s, err := new(edwards25519.Scalar).SetCanonicalBytes(append([]byte{1}, make([]byte, 31)...))
+	if err != nil {
+		panic("load: " + err.Error())
+	}
+	return s
+}
+
+func newEdSigner(seed []byte) *edSigner {
+	h := sha512.Sum512(seed)
+	r, err := new(edwards25519.Scalar).SetUniformBytes(h[:])
+	if err != nil {
+		panic("load: " + err.Error())
+	}
+	return &edSigner{r, new(edwards25519.Point).ScalarBaseMult(r)}
+}
+
+// sign appends a signature of msg.
+func (s *edSigner) sign(sig []byte, k *edKey, msg []byte) []byte {
+	s.r = new(edwards25519.Scalar).Add(s.r, edOne)
+	s.point.Add(s.point, edBase)
+	rb := s.point.Bytes()
+	h := sha512.New()
+	h.Write(rb)
+	h.Write(k.pub[:])
+	h.Write(msg)
+	var sum [64]byte
+	c, err := new(edwards25519.Scalar).SetUniformBytes(h.Sum(sum[:0]))
+	if err != nil {
+		panic("load: " + err.Error())
+	}
+	sig = append(sig, rb...)
+	return append(sig, new(edwards25519.Scalar).MultiplyAdd(c, k.s, s.r).Bytes()...)
+}
