@@ -27,6 +27,7 @@ them. Where nodes hold the shares ("undersign serve"), sign-file does all of it.
 		newThresholdDealCmd(e),
 		newThresholdImportCmd(e),
 		newThresholdVerifyCeremonyCmd(e),
+		newThresholdVerifyTranscriptCmd(e),
 		newThresholdRequestCmd(e),
 		newThresholdSignCmd(e),
 		newThresholdVerifyShareCmd(e),

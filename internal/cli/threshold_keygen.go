@@ -15,6 +15,7 @@ import (
 func newThresholdKeygenCmd(e *env) *cobra.Command {
 	var f dealerFlags
 	var bits int
+	var dir, at string
 	c := &cobra.Command{
 		Use:   "keygen -k K --to FILE,... -o DIR",
 		Short: "Make a key and deal its shares",
@@ -25,14 +26,23 @@ the key.
 
 How long it takes is a matter of luck: now and then several times as long as
 expected. This process knows the key while it runs: do it on a machine that you
-trust, and that hasn't swapped or hibernated.`,
+trust, and that hasn't swapped or hibernated.
+
+With --at a node that is a dealer makes the key, in locked memory. It sends the
+shares encrypted to their holders, a signed transcript, and what attests to its
+machine if it has that: transcript.txt and attestation in DIR. The node that is
+asked is in any case one that you trust with the key while it makes it.`,
 		Example: `  undersign threshold keygen -k 3 --bits 3072 \
       --to alice.txt,bob.txt,carol.txt,dave.txt,erin.txt -o key
-  undersign threshold keygen -k 2 --to a.txt,b.txt,c.txt --names alice,bob,carol -o key`,
+  undersign threshold keygen -k 2 --to a.txt,b.txt,c.txt --names alice,bob,carol -o key
+  undersign threshold keygen -k 2 --to a.txt,b.txt,c.txt --at dealer --dir ci -o key`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if bits < thresholdrsa.MinBits || bits > thresholdrsa.MaxBits || bits%2 != 0 {
 				return usagef(c, "--bits %d: want an even number from %d to %d", bits, thresholdrsa.MinBits, thresholdrsa.MaxBits)
+			}
+			if at != "" {
+				return e.keygenAt(c, f, bits, dir, at)
 			}
 			d, err := e.newDealer(c, f)
 			if err != nil {
@@ -59,6 +69,8 @@ trust, and that hasn't swapped or hibernated.`,
 	addDealerFlags(c, &f)
 	c.Flags().IntVar(&bits, "bits", 3072, "size of the key, `N` bits")
 	c.Flags().BoolVar(&f.plaintext, "insecure-plaintext", false, "don't encrypt the shares")
+	c.Flags().StringVar(&at, "at", "", "have the dealer at `URL` make it, or the node with this name")
+	c.Flags().StringVar(&dir, "dir", ".", "the folder `DIR` of the identity to ask with; goes with --at")
 	return describe(c, dealerJSON)
 }
 

@@ -6,6 +6,10 @@ package threshold
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
 	"github.com/undersign/undersign/thresholdrsa"
@@ -67,4 +71,34 @@ func (s *Service) follow(ctx context.Context, k *key, record *thresholdrsa.Publi
 		}
 	}
 	return false
+}
+
+// askForKey asks the others for the certificates that lead on from a record which this
+// node never knew: it came later. The caller, who has the record, verifies them.
+func (s *Service) askForKey(ctx context.Context, k *key, req *thresholdv1.KeyRequest) (*thresholdv1.KeyResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	peers := s.opt.Peers()
+	found := make(chan *thresholdv1.KeyResponse, len(peers))
+	var wg sync.WaitGroup
+	for _, peer := range peers {
+		wg.Go(func() {
+			c, err := s.opt.Dial(peer)
+			if err != nil {
+				return
+			}
+			resp, err := c.Key(ctx, &thresholdv1.KeyRequest{RecordId: req.RecordId, Key: k.policy, Relayed: true})
+			if err == nil && len(resp.Certificates) > 0 {
+				found <- resp
+				cancel() // the others aren't needed
+			}
+		})
+	}
+	wg.Wait()
+	select {
+	case resp := <-found:
+		return &thresholdv1.KeyResponse{Record: resp.Record, Certificates: resp.Certificates}, nil
+	default:
+		return nil, connect.NewError(connect.CodeNotFound, errors.New("threshold: no node that answers knows that epoch of the key"))
+	}
 }

@@ -279,6 +279,11 @@ func (s *Service) Key(ctx context.Context, req *thresholdv1.KeyRequest) (*thresh
 	}
 	id := [32]byte(req.RecordId)
 	k := s.keys.get(id)
+	if k == nil && !req.Relayed {
+		if k = s.keys.named(req.Key); k != nil {
+			return s.askForKey(ctx, k, req)
+		}
+	}
 	if k == nil || k.policy != req.Key {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("threshold: the node doesn't know the key"))
 	}

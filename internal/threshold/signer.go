@@ -61,6 +61,10 @@ func (s *Service) held(r *thresholdrsa.Request, name string) (*key, error) {
 		if k = s.keys.named(name); k == nil {
 			return nil, connect.NewError(connect.CodeNotFound, errors.New("threshold: the node doesn't know the key"))
 		}
+		// A node that came later doesn't know what was before. See Key.
+		if record, _ := k.state(); r.Epoch() < record.Epoch() {
+			return nil, encodeError(ErrSuperseded)
+		}
 		return nil, connect.NewError(connect.CodeNotFound, fmt.Errorf("threshold: the node doesn't know epoch %d of the key", r.Epoch()))
 	}
 	if k.policy != name {

@@ -558,8 +558,10 @@ func (x *ShareResponse) GetPendingUntilMs() int64 {
 type KeyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of a record.
-	RecordId      []byte `protobuf:"bytes,1,opt,name=record_id,json=recordId,proto3" json:"record_id,omitempty"`
-	Key           string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	RecordId []byte `protobuf:"bytes,1,opt,name=record_id,json=recordId,proto3" json:"record_id,omitempty"`
+	Key      string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	// Whether a node asks for somebody else: it isn't asked on.
+	Relayed       bool `protobuf:"varint,3,opt,name=relayed,proto3" json:"relayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -606,6 +608,13 @@ func (x *KeyRequest) GetKey() string {
 		return x.Key
 	}
 	return ""
+}
+
+func (x *KeyRequest) GetRelayed() bool {
+	if x != nil {
+		return x.Relayed
+	}
+	return false
 }
 
 type KeyResponse struct {
@@ -2561,11 +2570,12 @@ const file_undersign_threshold_v1_threshold_proto_rawDesc = "" +
 	"\x03key\x18\x03 \x01(\tR\x03key\"O\n" +
 	"\rShareResponse\x12\x14\n" +
 	"\x05share\x18\x01 \x01(\fR\x05share\x12(\n" +
-	"\x10pending_until_ms\x18\x02 \x01(\x03R\x0ependingUntilMs\";\n" +
+	"\x10pending_until_ms\x18\x02 \x01(\x03R\x0ependingUntilMs\"U\n" +
 	"\n" +
 	"KeyRequest\x12\x1b\n" +
 	"\trecord_id\x18\x01 \x01(\fR\brecordId\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\"_\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\x12\x18\n" +
+	"\arelayed\x18\x03 \x01(\bR\arelayed\"_\n" +
 	"\vKeyResponse\x12\x16\n" +
 	"\x06record\x18\x01 \x01(\fR\x06record\x12\"\n" +
 	"\fcertificates\x18\x02 \x03(\fR\fcertificates\x12\x14\n" +
