@@ -89,6 +89,9 @@ func (o *oracle) height(s *sim, v *validator, height uint64, records []distill.L
 	for r := range records {
 		o.record(s, v, &records[r])
 	}
+	if n := v.v.Directory().Len(); v.v.Head().Height == height && n != o.clients {
+		s.violate(Innocent, "%d clients are registered, and should be %d", n, o.clients)
+	}
 }
 
 // head compares the end of a validator's log.
