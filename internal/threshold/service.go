@@ -66,7 +66,7 @@ type Options struct {
 	Dial     func(Peer) (thresholdv1connect.ThresholdServiceClient, error)
 	Log      *slog.Logger
 	Now      func() time.Time
-	PluginUI *plugin.ClientUI // of age plugins; nil refuses them
+	PluginUI *plugin.ClientUI // of age plugins; nil is for a node that nobody watches
 }
 
 // lock reads what opens the node's shares.
@@ -119,6 +119,9 @@ func New(opt Options) (*Service, error) {
 	}
 	if err := opt.Config.Dealer.prepare(); err != nil {
 		return nil, err
+	}
+	if opt.PluginUI == nil {
+		opt.PluginUI = quietUI(opt.Log)
 	}
 	l, err := opt.lock()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 
 	"filippo.io/age"
@@ -184,4 +185,19 @@ func readSmall(path string, max int64) ([]byte, error) {
 		return nil, fmt.Errorf("threshold: %s is larger than %d bytes", path, max)
 	}
 	return data, nil
+}
+
+// quietUI is for age plugins of a node that nobody watches: what they say goes to the log,
+// and what they ask isn't answered.
+func quietUI(log *slog.Logger) *plugin.ClientUI {
+	noAnswer := errors.New("threshold: nobody is there to answer an age plugin")
+	return &plugin.ClientUI{
+		DisplayMessage: func(name, message string) error {
+			log.Info("an age plugin says", "plugin", name, "message", message)
+			return nil
+		},
+		RequestValue: func(string, string, bool) (string, error) { return "", noAnswer },
+		Confirm:      func(string, string, string, string) (bool, error) { return false, noAnswer },
+		WaitTimer:    func(name string) { log.Info("waiting for an age plugin", "plugin", name) },
+	}
 }
