@@ -11,6 +11,7 @@ import (
 	_ "unsafe" // for go:linkname
 
 	_ "github.com/consensys/gnark-crypto/ecc/bls12-381/fp"
+	"github.com/consensys/gnark-crypto/utils/cpu"
 )
 
 // The backend's switches, so that its assembly runs under valgrind.
@@ -34,4 +35,5 @@ func haveAssembly() bool {
 func useAssembly(on bool) {
 	fpADX, frADX, fptowerADX = on, on, on
 	hasMul, hasMul2, haveSelect, hasKernel = on, on, on, on
+	hasVector = on && cpu.SupportAVX512IFMA
 }

@@ -26,7 +26,7 @@
 // On amd64 with ADX and AVX2 the backend's products, our sums of points in G1 and our
 // reading of tables are assembly, on arm64 the first; elsewhere, and with the tag
 // purego, all are Go, and secrets don't go through the backend's products, which
-// branch there.
+// branch there. Final exponentiations use AVX-512 IFMA where the processor has it.
 //
 // Encodings: 32 bytes for scalars, 48 and 96 for points (compressed, ZCash's
 // flags), 576 for GT, all big-endian, of one form each.

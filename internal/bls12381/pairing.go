@@ -56,6 +56,13 @@ var lineCopies = sync.Pool{New: func() any { return new([]lineTable) }}
 // The pairing is the optimal ate pairing, with the exponent 3(p¹² - 1)/r in its
 // final exponentiation: values of libraries that leave out the 3 are different.
 func (z *GT) PairingProductVarTime(pairs ...Pair) *GT {
+	f := millerLoops(pairs)
+	finalExponentiation(&z.v, &f)
+	return z
+}
+
+// millerLoops returns the product before the final exponentiation.
+func millerLoops(pairs []Pair) fe12 {
 	var fixedP, varP []bls.G1Affine
 	var varQ []bls.G2Affine
 	copies := lineCopies.Get().(*[]lineTable)
@@ -89,8 +96,7 @@ func (z *GT) PairingProductVarTime(pairs ...Pair) *GT {
 	clear(lines)
 	*copies = lines
 	lineCopies.Put(copies)
-	z.v = bls.FinalExponentiation(&f)
-	return z
+	return f
 }
 
 // normalized returns the points of G1 in affine form, with one inversion.
@@ -129,6 +135,6 @@ func (z *GT) PairVarTime(p *G1, q *G2) *GT { return z.PairingProductVarTime(Pair
 // PairingCheckVarTime reports whether the product of the pairings is 1. It is, if
 // there are none.
 func PairingCheckVarTime(pairs ...Pair) bool {
-	var z GT
-	return z.PairingProductVarTime(pairs...).IsIdentity()
+	f := millerLoops(pairs)
+	return finalIsOne(&f)
 }

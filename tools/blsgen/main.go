@@ -5,7 +5,7 @@
 //
 //	blsgen [-check] DIR
 //
-// It writes select_amd64.s, kernel_amd64.s and their stubs to DIR, the directory of
+// It writes select_amd64.s, kernel_amd64.s, vector_amd64.s and their stubs to DIR, the directory of
 // package bls12381. With -check it writes nothing and fails if they differ.
 package main
 
@@ -72,7 +72,7 @@ const local = "<>"
 // generate returns the contents of the files by name.
 func generate() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for name, write := range map[string]func(*build.Context){"select": selectEntry, "kernel": kernel} {
+	for name, write := range map[string]func(*build.Context){"select": selectEntry, "kernel": kernel, "vector": vector} {
 		c := build.NewContext()
 		c.ConstraintExpr("amd64,!purego")
 		write(c)
