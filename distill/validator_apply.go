@@ -127,61 +127,51 @@ func (t *tick) directory(at int, data []byte) {
 	t.record(at, LogRecord{Kind: RecordDirectory, Data: data, Version: t.head.Dirver}, sha256.Sum256(data), 0, [32]byte{})
 }
 
-// batches makes batches take effect that stand together, the first at index at. They are
-// verified together as well, those that have a chance: what a batch is refused for by
-// its position at the beginning, it is refused for later.
+// A candidate is a batch of a tick before it takes effect.
+type candidate struct {
+	data     []byte
+	header   Header
+	digest   [32]byte
+	opened   bool // it is an aggregator's
+	verified *Verified
+	err      error
+}
+
+// batches makes batches take effect that stand together, the first at index at.
 func (t *tick) batches(at int, entries []Entry) error {
-	type candidate struct {
-		header   Header
-		digest   [32]byte
-		opened   bool // it is an aggregator's
-		verified *Verified
-		err      error
-	}
 	found := make([]candidate, len(entries))
-	var data [][]byte
-	var views []View
-	var open []int
 	for i, e := range entries {
 		c := &found[i]
-		if c.header, c.digest, c.err = t.verifier.Open(e.Data); c.err != nil {
-			continue
-		}
-		c.opened = true
-		if rule := t.position(t.height, &c.header); rule != 0 {
-			c.err = reject(rule)
-			continue
-		}
-		if e.Checked.matches(t.Validator, e.Data) {
+		c.data = e.Data
+		c.header, c.digest, c.err = t.verifier.Open(e.Data)
+		c.opened = c.err == nil
+		if c.opened && e.Checked.matches(t.Validator, e.Data) {
 			c.verified = e.Checked.verified
-			continue
 		}
-		data, open = append(data, e.Data), append(open, i)
-		views = append(views, &directoryView{t.dir, c.header.Dirver})
 	}
-	verified, errs := t.verifier.VerifyAll(data, views)
-	for j, i := range open {
-		found[i].verified, found[i].err = verified[j], errs[j]
-	}
+	together := fewTogether
 	for i := range found {
 		c, o := &found[i], &t.outcomes[at+i]
-		o.Err = c.err
-		if !c.opened {
+		if o.Err = c.err; !c.opened {
 			continue
 		}
-		// Batches before this one may have changed its position.
 		if rule := t.position(t.height, &c.header); rule != 0 {
 			o.Err = reject(rule)
 			continue
 		}
-		if c.verified == nil && !RuleOf(c.err).Signed() {
+		if c.verified == nil && c.err == nil {
+			t.verify(found[i:], together)
+			together *= 2
+		}
+		if o.Err = c.err; c.verified == nil && !RuleOf(c.err).Signed() {
 			continue
 		}
 		a := t.aggregator(c.header.AggID)
 		t.aggIDs = append(t.aggIDs, a.ID)
 		if c.verified == nil {
+			together = fewTogether
 			a.strike(t.height, t.params.ValidFor)
-			t.record(at+i, LogRecord{Kind: RecordStrike, Data: entries[i].Data}, c.digest, 0, [32]byte{})
+			t.record(at+i, LogRecord{Kind: RecordStrike, Data: c.data}, c.digest, 0, [32]byte{})
 			continue
 		}
 		a.take(c.header.Seq)
@@ -192,10 +182,41 @@ func (t *tick) batches(at int, entries []Entry) error {
 		o.Results = results
 		t.head.Batches++
 		t.record(at+i, LogRecord{
-			Kind: RecordBatch, Data: entries[i].Data, Results: results, NotAfter: c.verified.NotAfter,
+			Kind: RecordBatch, Data: c.data, Results: results, NotAfter: c.verified.NotAfter,
 		}, c.digest, uint64(len(results)), ResultRoot(results))
 	}
 	return nil
+}
+
+// fewTogether is how many batches are verified together at first, and twice as many each
+// time until one is bad. The others of its aggregator have no effect then: not many more of
+// them are verified in vain than were good before.
+const fewTogether = 8
+
+// verify verifies a number of batches together, of those that have a chance: what is refused
+// for its position now, or has the number of another, is refused for that later.
+func (t *tick) verify(list []candidate, n int) {
+	var data [][]byte
+	var views []View
+	var open []*candidate
+	numbers := make(map[nonceKey]bool)
+	for i := range list {
+		c := &list[i]
+		number := nonceKey{c.header.AggID, c.header.Seq}
+		if !c.opened || c.verified != nil || c.err != nil || numbers[number] || t.position(t.height, &c.header) != 0 {
+			continue
+		}
+		numbers[number] = true
+		data, open = append(data, c.data), append(open, c)
+		views = append(views, &directoryView{t.dir, c.header.Dirver})
+		if len(open) == n {
+			break
+		}
+	}
+	verified, errs := t.verifier.VerifyAll(data, views)
+	for i, c := range open {
+		c.verified, c.err = verified[i], errs[i]
+	}
 }
 
 // execute executes those leaves that may be, in order, and says of each what became of it.

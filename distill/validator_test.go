@@ -641,3 +641,62 @@ func TestSameTick(t *testing.T) {
 		}
 	}
 }
+
+// TestManyInATick has an aggregator fill a tick with bad batches, behind good ones, and with
+// copies. Few are verified, and all come to what they would come to one by one.
+func TestManyInATick(t *testing.T) {
+	w := newTown(t, 1, 0)
+	v := openValidator(t, w, 0, new(MemStore))
+	apply(t, v, w.settle(t, 3))
+	batch := func(agg, seq uint64, as map[uint64]*resident) []byte {
+		return w.publish(t, w.batch(t, agg, seq, 1, v.Head().Height+10, ModeEd25519, []townLeaf{leaf(0, 100*agg+seq, "m"), leaf(1, 100*agg+seq, "m")}, as))
+	}
+	other := map[uint64]*resident{1: person(t, 40)}
+	var list [][]byte
+	var want []Rule
+	add := func(data []byte, rule Rule) { list, want = append(list, data), append(want, rule) }
+	for seq := range uint64(20) {
+		add(batch(3, seq, nil), 0)
+		add(batch(4, seq, nil), 0)
+		add(list[len(list)-2], RuleSeqSeen)
+	}
+	add(batch(3, 20, other), RuleAggregate)
+	for seq := range uint64(30) {
+		add(batch(3, 20+seq, other), RuleSuspended)
+		add(batch(4, 20+seq, nil), 0)
+	}
+
+	var found []candidate
+	for _, data := range list[60:] {
+		c := candidate{data: data}
+		if c.header, c.digest, c.err = v.verifier.Open(data); c.err != nil {
+			t.Fatal(c.err)
+		}
+		c.opened = true
+		found = append(found, c, c)
+	}
+	for _, n := range []int{1, 5} {
+		tick := &tick{Validator: v, height: v.Head().Height + 1}
+		tick.verify(found, n)
+		verdicts := 0
+		for i := range found {
+			if found[i].verified != nil || found[i].err != nil {
+				verdicts++
+				found[i].verified, found[i].err = nil, nil
+			}
+		}
+		if verdicts != n {
+			t.Errorf("%d verified instead of %d", verdicts, n)
+		}
+	}
+
+	a := apply(t, v, list...)
+	for i, o := range a.Outcomes {
+		if RuleOf(o.Err) != want[i] {
+			t.Errorf("batch %d: %v, want %v", i, o.Err, want[i])
+		}
+		if (o.Receipt != nil) != (want[i] == 0 || want[i] == RuleAggregate) {
+			t.Errorf("batch %d: receipt %v", i, o.Receipt)
+		}
+	}
+}
