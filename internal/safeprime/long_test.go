@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/undersign/undersign/internal/modexp"
 )
 
 // TestLongOpenSSL draws 100 safe primes of 1024 bits, one at a time, and has
@@ -20,7 +22,11 @@ func TestLongOpenSSL(t *testing.T) {
 	if os.Getenv("UNDERSIGN_LONG") == "" {
 		t.Skip("set UNDERSIGN_LONG=1 to compare with openssl")
 	}
-	const bits, draws, wanted = 1024, 100, 2.5
+	const bits, draws = 1024, 100
+	wanted := 2.5
+	if modexp.HaveLanes(bits) {
+		wanted = 20 // on average it is more
+	}
 	before, ok := cpuTime(false)
 	if !ok {
 		t.Skip("cannot measure processor time")
@@ -67,8 +73,8 @@ func TestLongOpenSSL(t *testing.T) {
 	}
 	after, _ = cpuTime(true)
 	theirs := after - before
-	ratio := float64(theirs) / float64(ours)
-	t.Logf("openssl: %v CPU a prime, %.2f times as much", theirs/draws, ratio)
+	ratio := float64(theirs) / float64(ours) * float64(tested) / float64(expected)
+	t.Logf("openssl: %v CPU a prime, %.2f times as much as ours at the mean number", theirs/draws, ratio)
 	if ratio < wanted {
 		t.Errorf("openssl takes %.2f times as much processor time, want %.1f at least", ratio, wanted)
 	}
