@@ -61,6 +61,7 @@ func states(st *thresholdv1.CeremonyStatus) map[string]string {
 
 // A refresh while signatures are made: none fails, and the old record still names the key.
 func TestRefresh(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 2, 3, nil)
 	u := c.newUser(c.nodes[1])
 	old := c.key
@@ -132,6 +133,7 @@ func TestRefresh(t *testing.T) {
 
 // A reshare to other nodes: a person joins at each, and who leaves holds nothing.
 func TestReshare(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 2, 3, nil)
 	dave := c.start("dave", c.makeDir("dave", allowAll))
 	erin := c.start("erin", c.makeDir("erin", allowAll))
@@ -208,6 +210,7 @@ func TestReshare(t *testing.T) {
 // Who doesn't lead a ceremony can't take a step in it, and a plan that was changed is
 // another one, which nobody has joined.
 func TestCeremonyHostile(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 2, 2, nil)
 	st := c.nodes[0].startCeremony(&thresholdv1.StartCeremonyRequest{Key: "code"})
 	name := threshold.KeyName(c.key)

@@ -40,6 +40,7 @@ func dealt(ctx context.Context, c thresholdv1connect.ThresholdServiceClient, id 
 // A dealer makes a key for somebody else: what comes out is sealed to the holders, and
 // the transcript is about exactly that.
 func TestDealer(t *testing.T) {
+	t.Parallel()
 	c := &cluster{t: t}
 	script := filepath.Join(t.TempDir(), "attest")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nread hash\n[ \"$hash\" = \"$2\" ] || exit 1\nprintf '%s says %s' \"$1\" \"$hash\"\n"), 0o700); err != nil {

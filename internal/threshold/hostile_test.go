@@ -111,6 +111,7 @@ func named(faults []client.Fault, name string) *client.Fault {
 // A signature comes out with two nodes dead and one that lies, and says whose share was
 // wrong. K = 2 of 5 is one more than it takes, K = 3 of 6 exactly as many.
 func TestTwoDeadOneLying(t *testing.T) {
+	t.Parallel()
 	for _, kl := range [][2]int{{2, 5}, {3, 6}} {
 		c := newCluster(t, kl[0], kl[1], nil)
 		u := c.newUser(c.nodes[0])
@@ -150,6 +151,7 @@ func TestTwoDeadOneLying(t *testing.T) {
 
 // Every wrong answer is named as such, and none stops a signature or gets into one.
 func TestWrongAnswers(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 2, 3, nil)
 	u := c.newUser(c.nodes[0])
 	_, shares, err := thresholdrsa.Deal(testKey(t), 2, 3, &thresholdrsa.DealOptions{Names: holderNames[:3]})
@@ -254,6 +256,7 @@ func TestWrongAnswers(t *testing.T) {
 // Nodes that hang don't hold up the others, and one that is slow is waited for if it is
 // needed.
 func TestSilentAndSlow(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 2, 4, nil)
 	u := c.newUser(c.nodes[0])
 	c.replace(1, hang)

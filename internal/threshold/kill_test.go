@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,6 +95,7 @@ func (p *process) kill() {
 // TestKill kills a signer while it signs, again and again. What it answered it answers
 // again, and its audit log is whole: a use of the share without a record can't be.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
@@ -179,4 +182,49 @@ func checkAudit(t *testing.T, n *testNode, answered map[string][]byte) {
 	if ended < len(answered) {
 		t.Fatalf("%d shares were answered, and %d uses are recorded as ended (%d open)", len(answered), ended, len(report.Open))
 	}
+}
+
+// A dealer's memory is locked, or the dealer doesn't start.
+func TestLockedMemory(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("memory can't be locked on this system")
+	}
+	c := &cluster{t: t}
+	dir := c.makeDir("dealer", "[threshold.dealer]\nenabled = true\n")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "UNDERSIGN_TEST_NODE="+dir, "UNDERSIGN_TEST_LISTEN=127.0.0.1:0")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	defer func() { cmd.Process.Kill(); done <- <-done }()
+	for range 500 {
+		select {
+		case err := <-done:
+			done <- err
+			if strings.Contains(stderr.String(), "memory can't be locked") {
+				t.Skipf("it didn't start: %s", &stderr)
+			}
+			t.Fatalf("%v: %s", err, &stderr)
+		case <-time.After(10 * time.Millisecond):
+		}
+		if owner, _ := nodedir.Running(dir); owner == nil || owner.Address == "" {
+			continue
+		}
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(status)) {
+			if f := strings.Fields(line); f[0] == "VmLck:" && f[1] == "0" {
+				t.Errorf("%s", line)
+			}
+		}
+		return
+	}
+	t.Fatal("it doesn't start")
 }

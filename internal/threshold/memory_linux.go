@@ -24,10 +24,20 @@ func lockMemory() error {
 	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit); err != nil {
 		return err
 	}
-	if limit.Cur != unix.RLIM_INFINITY {
+	if limit.Cur != unix.RLIM_INFINITY && !unlimited() {
 		if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}); err != nil {
 			return errors.New("the limit of locked memory isn't unlimited (ulimit -l)")
 		}
 	}
 	return unix.Mlockall(unix.MCL_CURRENT | unix.MCL_FUTURE | unix.MCL_ONFAULT)
+}
+
+// unlimited reports whether the limit of locked memory doesn't hold for the process.
+func unlimited() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return false
+	}
+	return data[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
 }

@@ -99,6 +99,7 @@ func auditOf(t testing.TB, n *testNode) (records []audit.Record, report *audit.R
 }
 
 func TestSign(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 3, 5, nil)
 	u := c.newUser(c.nodes[0])
 	if err := u.sign(t, "first"); err != nil {
@@ -137,6 +138,7 @@ func TestSign(t *testing.T) {
 
 // The same request gets the same share, also at the same time and after a restart.
 func TestIdempotent(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 2, 2, nil)
 	n := c.nodes[1]
 	_, data := request(t, c.key, "once")
@@ -177,6 +179,7 @@ func TestIdempotent(t *testing.T) {
 }
 
 func TestRequestsThatArentSigned(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 2, 2, nil)
 	name := threshold.KeyName(c.key)
 	other, _, err := thresholdrsa.Deal(testKey(t), 2, 3, nil) // the same RSA key, another sharing
@@ -211,6 +214,7 @@ func TestRequestsThatArentSigned(t *testing.T) {
 
 // What a rule allows for one key, it doesn't allow for another that the request is for.
 func TestKeyOfPolicy(t *testing.T) {
+	t.Parallel()
 	const only = "[[rule]]\nparties = [\"*\"]\noperations = [\"threshold.*\"]\nkeys = [\"rsa-0000000000000000000000000000000000000000\"]\n"
 	c := newCluster(t, 2, 2, func(i int) string {
 		if i == 1 {
@@ -229,6 +233,7 @@ func TestKeyOfPolicy(t *testing.T) {
 }
 
 func TestQuorumRefused(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 2, 3, func(i int) string {
 		if i == 2 {
 			return "" // denies everything
@@ -262,6 +267,7 @@ func TestQuorumRefused(t *testing.T) {
 }
 
 func TestApproval(t *testing.T) {
+	t.Parallel()
 	const approve = "[[rule]]\nparties = [\"*\"]\noperations = [\"threshold.share\"]\nkeys = [\"*\"]\napprove = true\n"
 	c := newCluster(t, 2, 2, func(i int) string {
 		if i == 1 {
