@@ -72,7 +72,7 @@ func mulWide(c *Context, l int, index, shifts Mem) {
 	a := []VecPhysical{Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9}[:v]
 	sum := []VecPhysical{Z10, Z11, Z12, Z13, Z14, Z15, Z16, Z17, Z18, Z19}[:v]
 	b, m, high, null, mask, k0 := Z20, Z21, Z22, Z23, Z24, Z25
-	x, y, n52, t, left := RSI, RDI, RCX, R8, RDX
+	x, y, n52, t, left := RSI, RDI, RCX, R8, R11
 
 	c.Load(c.Param("x"), x)
 	c.Load(c.Param("y"), y)
@@ -91,8 +91,8 @@ func mulWide(c *Context, l int, index, shifts Mem) {
 		c.VPXORQ(s, s, s)
 	}
 	c.VPXORQ(null, null, null)
-	c.Load(c.Param("k0"), RAX)
-	c.VPBROADCASTQ(Mem{Base: RAX}, k0)
+	c.Load(c.Param("k0"), R11)
+	c.VPBROADCASTQ(Mem{Base: R11}, k0)
 	c.MOVL(U32(1), EAX)
 	c.KMOVQ(RAX, K1)
 	c.MOVL(U32(limbs), left.As32())
@@ -169,13 +169,11 @@ func mulWide(c *Context, l int, index, shifts Mem) {
 	c.Comment("What is above the limbs of 64 bits is 0 or 1. Subtract n for a trial.")
 	c.MOVQ(low, carry)
 	n, z := RSI, RBX
+	values := []Register{RDX, R9, R10, R12, R13}
 	c.Load(c.Param("n"), n)
 	c.Load(c.Param("z"), z)
 	for k := range l {
-		r := window[k%8]
-		if k%8 < 1 {
-			r = RDX // not to lose t
-		}
+		r := values[k%len(values)]
 		c.MOVQ(at(t, k), r)
 		if k == 0 {
 			c.SUBQ(at(n, k), r)
@@ -187,10 +185,7 @@ func mulWide(c *Context, l int, index, shifts Mem) {
 	c.SBBQ(U8(0), carry)
 	c.Comment("The carry flag says that the sum is below n: take the sum then.")
 	for k := range l {
-		r := window[k%8]
-		if k%8 < 1 {
-			r = RDX
-		}
+		r := values[k%len(values)]
 		c.MOVQ(at(z, k), r)
 		c.CMOVQCS(at(t, k), r)
 		c.MOVQ(r, at(z, k))
