@@ -35,6 +35,8 @@ are basic and augmented, which is Chia's.`,
 		newAggregateCombineCmd(e),
 		newAggregateVerifyCmd(e),
 		newAggregateSimulateCmd(e),
+		newAggregateGenesisCmd(e),
+		newAggregateLoadCmd(e),
 	)
 	c.Example = `  undersign aggregate keygen -o alice.key --to alice.txt
   undersign aggregate prove --key alice.key -i alice-age.key

@@ -1,0 +1,226 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/undersign/undersign/bls"
+	"github.com/undersign/undersign/distill"
+	"github.com/undersign/undersign/internal/nodedir"
+	"github.com/undersign/undersign/keyfile"
+)
+
+type aggregateGenesisFlags struct {
+	name, out               string
+	aggregators, validators []string
+	modes                   []string
+	nodes                   []string
+	force                   bool
+}
+
+func newAggregateGenesisCmd(e *env) *cobra.Command {
+	var f aggregateGenesisFlags
+	c := &cobra.Command{
+		Use:   "genesis",
+		Short: "Make a network of aggregators and validators",
+		Long: `Write down who a network is made of: its aggregators, by their nodes' keys, and
+its validators, by BLS keys with proofs. The network is known by the hash of
+this file, which nodes and clients have, and which never changes.
+
+A validator's key is made with "aggregate keygen --to DIR/recipient.txt -o
+DIR/validator.key", so that its node can open it, and its proof with "aggregate
+prove". Of n validators (n-1)/3 may be faulty.
+
+--node writes the genesis into a node's folder and adds the node's roles to its
+configuration.`,
+		Example: `  undersign aggregate genesis --name test --aggregator alice --validator alice/validator.key.proof --node alice -o test.genesis
+  undersign aggregate genesis --name four --aggregator 1=a --validator a=a.proof --validator b=b.proof --validator c=c.proof --validator d=d.proof -o four.genesis`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, args []string) error { return e.aggregateGenesis(c.Context(), c, &f) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.name, "name", "", "call the network `NAME`")
+	fl.StringArrayVar(&f.aggregators, "aggregator", nil, "an aggregator, `[ID=]FILE`: its party's file or its node's\nfolder (repeatable)")
+	fl.StringArrayVar(&f.validators, "validator", nil, "a validator, `[NAME=]FILE`: its proof, and what nodes call its\nnode (repeatable)")
+	fl.StringSliceVar(&f.modes, "modes", aggregateModes, "allow these `MODES`: ed25519, folded, lean")
+	fl.StringArrayVar(&f.nodes, "node", nil, "add its roles to the node in `DIR` (repeatable)")
+	fl.StringVarP(&f.out, "output", "o", "", "write the genesis to `FILE`")
+	addForceFlag(c, &f.force)
+	return describe(c, "network, name, aggregators, validators, faulty, file")
+}
+
+func (e *env) aggregateGenesis(ctx context.Context, c *cobra.Command, f *aggregateGenesisFlags) error {
+	switch {
+	case f.name == "" || f.out == "":
+		return usagef(c, "--name and --output are needed")
+	case len(f.aggregators) == 0 || len(f.validators) == 0:
+		return usagef(c, "at least one --aggregator and one --validator are needed")
+	}
+	g := &distill.Genesis{Name: f.name, F: uint64(len(f.validators)-1) / 3, Params: distill.DefaultParams()}
+	var modes []distill.Mode
+	for _, name := range f.modes {
+		m, err := parseAggregateMode(c, name)
+		if err != nil {
+			return err
+		}
+		modes = append(modes, m)
+	}
+	g.Params.Modes = distill.Modes(modes...)
+	for i, arg := range f.aggregators {
+		id, file := uint64(i+1), arg
+		if before, after, ok := strings.Cut(arg, "="); ok {
+			var err error
+			if id, err = strconv.ParseUint(before, 10, 64); err != nil {
+				return usagef(c, "--aggregator %q doesn't begin with a number", arg)
+			}
+			file = after
+		}
+		key, err := e.readParty(ctx, file)
+		if err != nil {
+			return err
+		}
+		g.Aggregators = append(g.Aggregators, distill.GenesisAggregator{ID: id, Key: key})
+	}
+	var names []string
+	for _, arg := range f.validators {
+		name, file, ok := strings.Cut(arg, "=")
+		if !ok {
+			name, file = "", arg
+		}
+		data, err := e.readInput(ctx, file, maxObject)
+		if err != nil {
+			return err
+		}
+		p, err := keyfile.ParseAs[*keyfile.BLSProof](data)
+		if err != nil {
+			return fileError(file, err)
+		}
+		if p.Scheme != bls.ProofOfPossession {
+			return fmt.Errorf("%s is of another scheme than pop", inputName(file))
+		}
+		g.Validators = append(g.Validators, distill.GenesisValidator{
+			Key: [bls.PublicKeySize]byte(p.Key.Bytes()), Proof: [bls.SignatureSize]byte(p.Proof.Bytes()),
+		})
+		names = append(names, name)
+	}
+	if _, err := g.Check(); err != nil {
+		return err
+	}
+	data, err := g.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	if err := e.writeFile(f.out, data, 0o644, f.force); err != nil {
+		return err
+	}
+	for _, dir := range f.nodes {
+		if err := e.addAggregateRoles(dir, g, names, data); err != nil {
+			return err
+		}
+	}
+	net := g.ID()
+	result := struct {
+		Network     string `json:"network"`
+		Name        string `json:"name"`
+		Aggregators int    `json:"aggregators"`
+		Validators  int    `json:"validators"`
+		Faulty      uint64 `json:"faulty"`
+		File        string `json:"file"`
+	}{hex.EncodeToString(net[:]), g.Name, len(g.Aggregators), len(g.Validators), g.F, f.out}
+	return e.print(result, func(w io.Writer) {
+		fmt.Fprintf(w, "Made the network %s, %s, in %s.\n", g.Name, result.Network, f.out)
+	})
+}
+
+// readParty reads the key of a party from its file or its node's folder.
+func (e *env) readParty(ctx context.Context, file string) (key [32]byte, err error) {
+	if st, err := os.Stat(file); err == nil && st.IsDir() {
+		id, err := readNodeIdentity(file)
+		if err != nil {
+			return key, err
+		}
+		return [32]byte(id.PublicKey()), nil
+	}
+	data, err := e.readInput(ctx, file, maxObject)
+	if err != nil {
+		return key, err
+	}
+	p, err := keyfile.ParseAs[*keyfile.Party](data)
+	if err != nil {
+		return key, fileError(file, err)
+	}
+	return [32]byte(p.Key), nil
+}
+
+// addAggregateRoles writes the genesis into a node's folder, and what the node is in it
+// into its configuration.
+func (e *env) addAggregateRoles(dir string, g *distill.Genesis, names []string, genesis []byte) error {
+	id, err := readNodeIdentity(dir)
+	if err != nil {
+		return err
+	}
+	cfg, err := loadNodeConfig(dir)
+	if err != nil {
+		return err
+	}
+	if cfg.Aggregate.Genesis != "" {
+		return fmt.Errorf("the node in %s is in a network already", dir)
+	}
+	own := -1
+	if pub, err := os.ReadFile(filepath.Join(dir, "validator.key.proof")); err == nil {
+		p, err := keyfile.ParseAs[*keyfile.BLSProof](pub)
+		if err != nil {
+			return fmt.Errorf("%s: validator.key.proof: %w", dir, err)
+		}
+		for i := range g.Validators {
+			if bytes.Equal(g.Validators[i].Key[:], p.Key.Bytes()) {
+				own = i
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString("\n[aggregate]\ngenesis = \"genesis\"\nvalidators = [")
+	for i, name := range names {
+		switch {
+		case i == own:
+			name = "self"
+		case name == "":
+			return fmt.Errorf("what does the node in %s call the node of validator %d? Name it: --validator NAME=FILE", dir, i)
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strconv.Quote(name))
+	}
+	b.WriteString("]\n")
+	roles := 0
+	for _, a := range g.Aggregators {
+		if bytes.Equal(a.Key[:], id.PublicKey()) {
+			fmt.Fprintf(&b, "\n[aggregate.aggregator]\nid = %d\n", a.ID)
+			roles++
+		}
+	}
+	if own >= 0 {
+		b.WriteString("\n[aggregate.validator]\nkey = \"validator.key\"\n\n[aggregate.directory]\n")
+		roles++
+	}
+	if roles == 0 {
+		return withHint(fmt.Errorf("the node in %s is neither an aggregator nor a validator of the network", dir), "a validator's proof is %s", filepath.Join(dir, "validator.key.proof"))
+	}
+	if err := nodedir.Replace(filepath.Join(dir, "genesis"), genesis, 0o600); err != nil {
+		return err
+	}
+	return nodedir.AppendConfig(dir, []byte(b.String()))
+}
