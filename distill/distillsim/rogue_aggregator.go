@@ -17,6 +17,7 @@ type rogueAggregator struct {
 	habits int
 	subs   map[message]*distill.Submission
 	reds   map[[2]uint64]distill.Reduction // by number of the batch and id
+	late   map[uint64][]byte               // batches that are held back, by number
 	pairs  int                             // batches that were published twice, or made bad
 	forged map[[2]uint64]*distill.Batch    // by the same: what is wanted to be signed
 	bare   bool                            // attacks by absent leaves, see [WrongBareHash]
@@ -42,7 +43,7 @@ func newRogueAggregator(s *sim) *rogueAggregator {
 	r := &rogueAggregator{
 		habits: 1 << s.rng.IntN(9), subs: make(map[message]*distill.Submission),
 		reds: make(map[[2]uint64]distill.Reduction), baited: make(map[uint64]bool),
-		forged: make(map[[2]uint64]*distill.Batch),
+		forged: make(map[[2]uint64]*distill.Batch), late: make(map[uint64][]byte),
 	}
 	if s.one(2) {
 		r.habits |= 1 + s.rng.IntN(allAggHabits)
@@ -152,9 +153,9 @@ func (r *rogueAggregator) receipt(a *aggregator, x distill.Receipt) bool {
 // published adds other batches to one that is published. It reports whether that itself is
 // held back.
 func (r *rogueAggregator) published(a *aggregator, p distill.Publish) (held bool) {
-	if r.has(hoard) && a.s.one(2) {
-		a.s.after(int64(2500+a.s.rng.IntN(7000)), func() { a.s.log.pending = append(a.s.log.pending, p.Encoded) })
-		held = true
+	if held = r.has(hoard) && p.Seq%2 == 1; held && r.late[p.Seq] == nil {
+		r.late[p.Seq] = p.Encoded
+		a.s.after(int64(1500+a.s.rng.IntN(8000)), func() { a.s.log.pending = append(a.s.log.pending, p.Encoded) })
 	}
 	r.others(a, p)
 	return held
