@@ -126,6 +126,15 @@ func (a *Aggregator) goodSize(sig []byte) bool {
 	return len(sig) == 0 || len(sig) == signatureSize && a.params.Modes.Has(ModeEd25519)
 }
 
+// suits reports whether a signature that was admitted is one of the mode: the journal may
+// have those of another.
+func (a *Aggregator) suits(sig []byte) bool {
+	if a.cfg.Mode == ModeFolded {
+		return len(sig) == ReductionSize
+	}
+	return a.goodSize(sig)
+}
+
 func (a *Aggregator) refuse(id, nonce uint64, rule Rule, wait int64, out []AggregatorAction) []AggregatorAction {
 	a.stats.Refused++
 	if wait > 0 {

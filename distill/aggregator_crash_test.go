@@ -405,3 +405,44 @@ func TestAggregatorReductionBeforeFirstTick(t *testing.T) {
 		t.Fatalf("%+v", s)
 	}
 }
+
+// TestAggregatorInAnotherMode opens an aggregator in another mode than that in which it
+// admitted a message, which is for its client to send again.
+func TestAggregatorInAnotherMode(t *testing.T) {
+	for _, from := range []Mode{ModeEd25519, ModeFolded, ModeLean} {
+		for _, to := range []Mode{ModeEd25519, ModeFolded, ModeLean} {
+			w := newPartyNet(t, 2, 0, nil)
+			j := new(MemoryJournal)
+			in := func(m Mode) func(*AggregatorConfig) { return func(c *AggregatorConfig) { c.Mode = m } }
+			a := w.open(firstAgg, j, in(from))
+			admit(t, a, 0, w.submission(from, 0, 1, 1000, "pay"))
+			a = w.open(firstAgg, j, in(to))
+			if _, err := a.Tick(0); err != nil {
+				t.Fatal(err)
+			}
+			admit(t, a, 1, w.submission(to, 1, 1, 1000, "pay"))
+			out, err := a.Tick(600)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := proposals(out)
+			// An Ed25519 signature does no harm in a lean batch.
+			fits := from == to || from == ModeEd25519 && to == ModeLean
+			if fits != (p[0] != nil) || p[1] == nil {
+				t.Fatalf("%v in %v: %d proposals", from, to, len(p))
+			}
+			if !fits {
+				if r := one[SendRefusal](t, out).Refusal; r.ID != 0 || r.Rule != RuleSubmissionSignature {
+					t.Fatalf("%v in %v: %+v", from, to, r)
+				}
+			}
+			// Of two, one doesn't sign.
+			if _, err := a.HandleReduction(700, w.reduce(1, p[1])); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.Tick(5000); err != nil || a.Stats().Published != 1 || a.Stats().Unsealed != 0 {
+				t.Fatalf("%v in %v: %+v, error %v", from, to, a.Stats(), err)
+			}
+		}
+	}
+}

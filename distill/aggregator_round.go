@@ -200,8 +200,9 @@ func (a *Aggregator) gatherSlow(now int64, g *gathering, out []AggregatorAction)
 }
 
 // freshest returns the next message of a client, after dropping those that expire before
-// the batch does, and those signed by keys that aren't the client's any more: nobody's is
-// executed too late, and nobody shortens the batch for all, or makes it invalid.
+// the batch does, and those signed by keys that aren't the client's any more, or for another
+// mode: nobody's is executed too late, and nobody shortens the batch for all, or makes it
+// invalid.
 func (a *Aggregator) freshest(g *gathering, c *clientState, out []AggregatorAction) (*poolEntry, []AggregatorAction) {
 	for {
 		e := a.pick(c)
@@ -210,7 +211,7 @@ func (a *Aggregator) freshest(g *gathering, c *clientState, out []AggregatorActi
 		}
 		rule := RuleTooLate
 		if e.notAfter >= g.r.validUntil {
-			if a.holds(e) {
+			if a.suits(e.sig) && a.holds(e) {
 				return e, out
 			}
 			rule = RuleSubmissionSignature
