@@ -132,7 +132,8 @@ var pureExceptions = map[string]string{
 }
 
 // testDeps are the modules that only tests may import, beside those above.
-var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid", "github.com/cloudflare/circl", "github.com/hdevalence/ed25519consensus"}
+var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid", "github.com/cloudflare/circl", "github.com/hdevalence/ed25519consensus",
+	"github.com/nats-io/nats-server", "github.com/nats-io/nkeys"}
 
 // unsafeOK are the packages that may import unsafe, each with its reason.
 var unsafeOK = map[string]string{
