@@ -109,6 +109,7 @@ func find(ctx context.Context, pr params, count int, progress func(Progress)) ([
 	var (
 		tested  atomic.Uint64
 		results = make(chan result)
+		claims  = newClaims(count)
 		wg      sync.WaitGroup
 	)
 	workers, stop := context.WithCancel(ctx)
@@ -116,7 +117,7 @@ func find(ctx context.Context, pr params, count int, progress func(Progress)) ([
 	defer stop()
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			newWorker(pr, table, &tested).run(workers, results)
+			newWorker(pr, table, &tested, claims).run(workers, results)
 		})
 	}
 
@@ -142,6 +143,8 @@ func find(ctx context.Context, pr params, count int, progress func(Progress)) ([
 			if !contains(found, r.p) {
 				found = append(found, r.p)
 				report()
+			} else {
+				claims.giveBack()
 			}
 		}
 	}
@@ -176,15 +179,18 @@ type result struct {
 	err error
 }
 
-func newWorker(pr params, table *primeTable, tested *atomic.Uint64) *worker {
-	return &worker{newWindow(pr, table), newTester(kernelFor(pr.bits)), tested}
+func newWorker(pr params, table *primeTable, tested *atomic.Uint64, claims *claims) *worker {
+	t := newTester(kernelFor(pr.bits))
+	t.claims = claims
+	return &worker{newWindow(pr, table), t, tested}
 }
 
 // run sends safe primes, at most one of each window, until ctx is done.
 func (w *worker) run(ctx context.Context, results chan<- result) {
 	for ctx.Err() == nil {
+		w.tester.claims.wait(ctx)
 		p, err := w.search(ctx)
-		if p == nil && err == nil {
+		if p == nil && (err == nil || ctx.Err() != nil) {
 			continue
 		}
 		select {

@@ -263,7 +263,7 @@ func TestFindWithoutRandomness(t *testing.T) {
 func TestWorkerOnePerWindow(t *testing.T) {
 	pr := paramsFor(128)
 	var tested atomic.Uint64
-	w := newWorker(pr, testTable(t, pr.bound), &tested)
+	w := newWorker(pr, testTable(t, pr.bound), &tested, nil)
 	starts := make(map[string]bool)
 	for range 50 {
 		p, err := w.search(t.Context())

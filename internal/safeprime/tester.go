@@ -47,6 +47,7 @@ type tester struct {
 	batch   []*big.Int // the first numbers are p, the others q'
 	ok      []bool
 	pending []*big.Int // values of p whose q' passed
+	claims  *claims    // of the search, or nil
 }
 
 func newTester(k kernel) *tester {
@@ -58,11 +59,12 @@ func newTester(k kernel) *tester {
 }
 
 // search returns the first safe prime p = 2q'+1 of the candidates q' that next
-// hands out, nil when there is none. It adds the number of candidates to
+// hands out, nil when there is none. A prime is claimed. It adds the number of candidates to
 // tested. The candidates are odd, and p isn't divisible by 3.
 func (t *tester) search(ctx context.Context, next func(q *big.Int) bool, tested *atomic.Uint64) (*big.Int, error) {
 	t.pending = t.pending[:0]
 	for {
+		t.claims.wait(ctx)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -86,9 +88,11 @@ func (t *tester) search(ctx context.Context, next func(q *big.Int) bool, tested 
 			switch {
 			case !t.ok[i]:
 			case i < second:
+				t.claims.take()
 				if isPrime(new(big.Int).Rsh(b, 1)) {
 					return new(big.Int).Set(b), nil
 				}
+				t.claims.giveBack()
 			default:
 				p := new(big.Int).Lsh(b, 1)
 				t.pending = append(t.pending, p.Add(p, one))
