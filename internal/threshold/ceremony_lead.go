@@ -389,8 +389,12 @@ func (s *Service) handOut(ctx context.Context, p *Plan, st *thresholdv1.Ceremony
 		return err
 	}
 	// A leader that holds no share learns of the certificate as well.
-	if k := s.keys.get(p.Parent.ID()); k != nil {
-		return s.keys.certify(k, c)
+	k := s.keys.get(p.Parent.ID())
+	if k == nil || p.node(s.opt.Identity.Fingerprint()) != nil {
+		return nil
 	}
-	return nil
+	if err := s.keys.certify(k, c); err != nil {
+		return err
+	}
+	return s.keys.advance(k)
 }

@@ -349,7 +349,10 @@ func (t *task) finish(step *thresholdv1.CertificateStep) error {
 				return err
 			}
 		}
-		return t.key.finish(c, t.p.Parent)
+		if err := t.key.finish(c, t.p.Parent); err != nil {
+			return err
+		}
+		return t.s.keys.advance(t.key)
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -31,8 +32,11 @@ const (
 	partFinished     = "finished."
 )
 
-// maxCeremonies are kept; more are refused until old ones are done.
-const maxCeremonies = 1000
+const (
+	maxCeremonies = 1000                // are kept
+	keepCeremony  = 90 * 24 * time.Hour // at most, once there are so many
+	maxPlanAge    = 24 * time.Hour      // of a plan that is new to the node, clocks being as they are
+)
 
 func (s *Service) part(id [32]byte, name string) (value []byte, err error) {
 	err = s.opt.Store.View(func(tx *store.Tx) error {
@@ -59,24 +63,44 @@ func (s *Service) setPart(id [32]byte, name string, value []byte) error {
 // addPlan notes a plan, unless it is known.
 func (s *Service) addPlan(p *Plan) error {
 	id := p.ID()
+	if known, err := s.part(id, partPlan); err != nil || known != nil {
+		return err
+	}
+	now := s.opt.Now()
+	if d := now.Sub(p.Made); d > maxPlanAge || d < -maxPlanAge {
+		return invalidf("threshold: the plan is of %s, which is too long ago or to come", p.Made.UTC().Format(time.RFC3339))
+	}
+	list, err := s.plans()
+	if err != nil {
+		return err
+	}
+	var old [][32]byte
+	if len(list) >= maxCeremonies {
+		for _, q := range list {
+			if now.Sub(q.Made) > keepCeremony {
+				old = append(old, q.ID())
+			}
+		}
+		if len(old) == 0 {
+			return connect.NewError(connect.CodeResourceExhausted, errors.New("threshold: too many ceremonies"))
+		}
+	}
 	data, err := p.MarshalBinary()
 	if err != nil {
 		return err
 	}
 	return s.opt.Store.Update(func(tx *store.Tx) error {
-		var n int
-		if _, err := tx.Row([]any{&n}, "SELECT count(*) FROM threshold_ceremony WHERE part = ?", partPlan); err != nil {
-			return err
-		}
-		if n >= maxCeremonies {
-			return connect.NewError(connect.CodeResourceExhausted, errors.New("threshold: too many ceremonies"))
+		for _, o := range old {
+			if _, err := tx.Exec("DELETE FROM threshold_ceremony WHERE id = ?", o[:]); err != nil {
+				return err
+			}
 		}
 		_, err := tx.Exec("INSERT OR IGNORE INTO threshold_ceremony (id, part, value) VALUES (?, ?, ?)", id[:], partPlan, data)
 		return err
 	})
 }
 
-// plans lists the plans that are known, the newest first.
+// plans lists the plans that are known.
 func (s *Service) plans() (list []*Plan, err error) {
 	err = s.opt.Store.View(func(tx *store.Tx) error {
 		var data []byte

@@ -13,6 +13,7 @@ import (
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
 	"github.com/undersign/undersign/internal/threshold"
+	"github.com/undersign/undersign/keyfile"
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
@@ -257,5 +258,49 @@ func TestCeremonyHostile(t *testing.T) {
 	}
 	if err := new(threshold.Plan).UnmarshalBinary(append(st.Plan[:len(st.Plan):len(st.Plan)], 0)); err == nil {
 		t.Error("a plan with more behind it is read")
+	}
+}
+
+// A node that only coordinates follows the certificates, from whichever side it learns
+// that there are any.
+func TestCoordinatorFollows(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 2, nil)
+	var fronts []*testNode
+	for _, name := range []string{"front", "other"} {
+		dir := c.makeDir(name, allowAll)
+		record, err := keyfile.Encode(c.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := threshold.Hold(dir, threshold.Config{}, "code", record, nil); err != nil {
+			t.Fatal(err)
+		}
+		n := c.start(name, dir)
+		for _, m := range c.nodes {
+			m.meet(n)
+		}
+		fronts = append(fronts, n)
+	}
+	u := c.newUser(fronts[0])
+	if err := u.sign(t, "before"); err != nil {
+		t.Fatal(err)
+	}
+	st := c.nodes[0].startCeremony(&thresholdv1.StartCeremonyRequest{Key: "code"})
+	c.nodes[0].finishCeremony(st.Id)
+	// The user's record is old, and so is the node's.
+	if err := u.sign(t, "after"); err != nil || u.signer.Record().Epoch() != 2 {
+		t.Errorf("%v, epoch %d", err, u.signer.Record().Epoch())
+	}
+	// The user's is new.
+	record := u.signer.Record()
+	v := c.newUser(fronts[1])
+	v.signer = v.node.Signer(record, nil)
+	if err := v.sign(t, "by the other"); err != nil {
+		t.Error(err)
+	}
+	// And it stays there.
+	if p, _ := fronts[1].held(); p.Epoch() != 2 {
+		t.Errorf("epoch %d", p.Epoch())
 	}
 }

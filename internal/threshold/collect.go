@@ -40,6 +40,7 @@ type source struct {
 	tries int
 	delay time.Duration
 	fault *Fault // of the last try
+	later bool   // and it will have the share in a moment
 }
 
 // A reply is what came of a try.
@@ -48,6 +49,7 @@ type reply struct {
 	share *thresholdrsa.SignatureShare // verified
 	fault Fault
 	stale bool // it has a later epoch
+	later bool // it will have the share in a moment
 }
 
 // collect gets shares until those of K holders are good, and combines them. stale lists
@@ -99,7 +101,7 @@ func collect(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Req
 				shares[a.share.Index()] = a.share
 				continue
 			}
-			a.src.fault = &a.fault
+			a.src.fault, a.src.later = &a.fault, a.later
 			if a.stale {
 				stale = append(stale, a.src)
 			}
@@ -156,9 +158,12 @@ func faultsOf(sources []*source) (list []Fault) {
 // again says whether a source is asked once more after its last fault, and when.
 func (src *source) again() (time.Duration, bool) {
 	src.tries++
+	if src.later {
+		return firstRetry, true
+	}
 	switch src.fault.Kind {
-	case Pending: // it has waited already
-		return 0, true
+	case Pending: // it has waited already, or so it should have
+		return firstRetry, true
 	case Limited:
 	case Silent, Failed:
 		if src.tries >= silences {
@@ -179,7 +184,7 @@ func (src *source) try(ctx context.Context, p *thresholdrsa.PublicKey, r *thresh
 	data, err := src.ask(call)
 	if err != nil {
 		a.fault.Kind, a.fault.Reason = classify(err)
-		a.stale = errors.Is(err, ErrSuperseded)
+		a.stale, a.later = errors.Is(err, ErrSuperseded), connect.CodeOf(err) == codeLater
 		return a
 	}
 	share := new(thresholdrsa.SignatureShare)

@@ -36,6 +36,26 @@ func Follow(from *thresholdrsa.PublicKey, certificates [][]byte) (*thresholdrsa.
 	return from, list, nil
 }
 
+// catchUp asks all peers for certificates if a request is of a later epoch than this node,
+// which only coordinates, has heard of.
+func (s *Service) catchUp(ctx context.Context, r *thresholdrsa.Request, name string) {
+	k := s.keys.named(name)
+	if k == nil || s.keys.get(r.KeyID()) != nil {
+		return
+	}
+	record, index := k.state()
+	if index != 0 || r.Epoch() <= record.Epoch() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	var all []*source
+	for _, peer := range s.opt.Peers() {
+		all = append(all, &source{party: peer.Fingerprint})
+	}
+	s.follow(ctx, k, record, all)
+}
+
 // follow asks nodes that have a later epoch for the certificates, and reports whether the
 // key's record is a later one now.
 func (s *Service) follow(ctx context.Context, k *key, record *thresholdrsa.PublicKey, stale []*source) bool {
@@ -66,6 +86,10 @@ func (s *Service) follow(ctx context.Context, k *key, record *thresholdrsa.Publi
 			}
 			if err := s.keys.settle(k); err != nil {
 				s.opt.Log.Warn("the share is of an old epoch", "key", k.name, "error", err)
+			}
+			if err := s.keys.advance(k); err != nil {
+				s.opt.Log.Error("a certificate doesn't hold", "error", err)
+				return false
 			}
 			return true
 		}

@@ -422,8 +422,8 @@ func (r *keyring) advanceLocked(k *key) error {
 	return nil
 }
 
-// certify notes a certificate that was verified, durably, and brings the key's record up
-// to date.
+// certify notes a certificate that was verified, durably. The key's record stays what it
+// was until the share is finished, or until advance.
 func (r *keyring) certify(k *key, c *thresholdrsa.Certificate) error {
 	data, err := c.MarshalBinary()
 	if err != nil {
@@ -438,12 +438,13 @@ func (r *keyring) certify(k *key, c *thresholdrsa.Certificate) error {
 		return err
 	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.after[parent] == nil {
 		r.after[parent] = &succession{child, data}
 		r.before[child] = parent
 	}
-	r.mu.Unlock()
-	return r.advance(k)
+	r.byID[child] = k
+	return nil
 }
 
 // chain returns the certificates that lead from a record to the last one.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -336,4 +337,40 @@ func waitPending(t testing.TB, c interface {
 	}
 	t.Fatal("nothing waits")
 	return nil
+}
+
+// A signer that is asked too often says so, and is named for it.
+func TestRate(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 2, func(i int) string {
+		if i == 1 {
+			return strings.Replace(allowAll, "keys", "rate = \"2/h\"\nkeys", 1)
+		}
+		return allowAll
+	})
+	u := c.newUser(c.nodes[0])
+	u.signer = u.node.Signer(c.key, &client.SignerOptions{Timeout: 3 * time.Second})
+	for i := range 2 {
+		if err := u.sign(t, string(rune('a'+i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := u.sign(t, "c")
+	var q *client.QuorumError
+	if !errors.As(err, &q) || len(q.Faults) != 1 || q.Faults[0].Kind != threshold.Limited {
+		t.Errorf("%v", err)
+	}
+}
+
+// BenchmarkSign is a signature by 3 of 5 nodes in one process, over loopback.
+func BenchmarkSign(b *testing.B) {
+	c := newCluster(b, 3, 5, nil)
+	u := c.newUser(c.nodes[0])
+	i := 0
+	for b.Loop() {
+		i++
+		if err := u.sign(b, strconv.Itoa(i)); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -187,12 +187,15 @@ func (s *Service) Sign(ctx context.Context, req *thresholdv1.SignRequest) (*thre
 	if err != nil {
 		return nil, err
 	}
+	s.catchUp(ctx, r, req.Key)
 	k, err := s.held(r, req.Key)
 	if err != nil {
 		return nil, err
 	}
 	record, _ := k.state()
 	if record.ID() != r.KeyID() {
+		// The caller has followed certificates for which this node isn't done yet, or
+		// hasn't followed them.
 		return nil, encodeError(ErrSuperseded)
 	}
 	// The answer goes out before the caller gives up.

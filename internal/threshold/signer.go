@@ -34,6 +34,9 @@ type flight struct {
 	err   error
 }
 
+// codeLater is what a node answers that will have the share in a moment.
+const codeLater = connect.CodeAborted
+
 // errPending says until when a request waits for a person.
 type errPending struct{ until time.Time }
 
@@ -65,7 +68,12 @@ func (s *Service) held(r *thresholdrsa.Request, name string) (*key, error) {
 		if record, _ := k.state(); r.Epoch() < record.Epoch() {
 			return nil, encodeError(ErrSuperseded)
 		}
-		return nil, connect.NewError(connect.CodeNotFound, fmt.Errorf("threshold: the node doesn't know epoch %d of the key", r.Epoch()))
+		// Or it is about to learn of it: those who ask have finished a ceremony already.
+		code := connect.CodeNotFound
+		if record, _ := k.state(); r.Epoch() > record.Epoch() {
+			code = codeLater
+		}
+		return nil, connect.NewError(code, fmt.Errorf("threshold: the node doesn't know epoch %d of the key", r.Epoch()))
 	}
 	if k.policy != name {
 		return nil, invalidf("threshold: the request is for another key than the one that the call names")
@@ -78,6 +86,9 @@ func (s *Service) held(r *thresholdrsa.Request, name string) (*key, error) {
 func (s *Service) share(ctx context.Context, party string, k *key, r *thresholdrsa.Request, approve bool, wait time.Duration) ([]byte, error) {
 	record, index := k.state()
 	if record.ID() != r.KeyID() {
+		if r.Epoch() > record.Epoch() {
+			return nil, connect.NewError(codeLater, fmt.Errorf("threshold: the node is still at epoch %d of the key", record.Epoch()))
+		}
 		return nil, ErrSuperseded
 	}
 	if index == 0 {

@@ -24,7 +24,6 @@ const maxShareFile = 16 << 20
 // A lock is what opens a node's share files, and closes them again.
 type lock struct {
 	identities []age.Identity
-	recipients []age.Recipient // in the same order, nil where it isn't known
 	pass       []byte
 }
 
@@ -88,7 +87,7 @@ func (i *usedIdentity) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	return key, err
 }
 
-// open opens a secret file, and says for whom it is to be encrypted when it is changed.
+// openSecret opens a secret file, and says for whom it is to be encrypted when it is changed.
 func openSecret[T keyfile.Object](l *lock, path string) (v T, f *sealedFile, err error) {
 	data, err := readSmall(path, maxShareFile)
 	if err != nil {
@@ -124,7 +123,7 @@ func openSecret[T keyfile.Object](l *lock, path string) (v T, f *sealedFile, err
 	return v, f, err
 }
 
-// recipients returns for whom new secrets are encrypted: the first identity whose
+// newRecipients returns for whom new secrets are encrypted: the first identity whose
 // recipient is known, or the passphrase.
 func (l *lock) newRecipients() ([]age.Recipient, error) {
 	for _, id := range l.identities {
