@@ -145,6 +145,35 @@ func ExamplePublicKey_Combine() {
 	// 1 holder-1 true
 }
 
+func ExampleKeyShare_SignBatch() {
+	dealing, shares, err := thresholdrsa.Deal(exampleKey(), 2, 3, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	public := dealing.PublicKey()
+	var requests []*thresholdrsa.Request
+	for i := range 8 {
+		digest := sha256.Sum256(fmt.Appendf(nil, "document %d", i))
+		r, err := thresholdrsa.NewRequest(public, digest[:], crypto.SHA256)
+		if err != nil {
+			log.Fatal(err)
+		}
+		requests = append(requests, r)
+	}
+	first, err1 := shares[0].SignBatch(requests)
+	second, err2 := shares[1].SignBatch(requests)
+	if err := errors.Join(err1, err2); err != nil {
+		log.Fatal(err)
+	}
+	for i, r := range requests {
+		if _, _, err := public.Combine(r, first[i], second[i]); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(len(requests), "signatures")
+	// Output: 8 signatures
+}
+
 func ExampleNewSigner() {
 	dealing, shares, err := thresholdrsa.Deal(exampleKey(), 2, 3, nil)
 	if err != nil {
