@@ -150,6 +150,12 @@ func (e *equation) holds(s point) bool {
 	return bls12381.PairingCheckVarTime(append(pairs, pairGenerator(s))...)
 }
 
+// holdsUnchecked reports whether s is in the group, and the equation holds for it.
+func (e *equation) holdsUnchecked(s *bls12381.G2) bool {
+	e.hash()
+	return bls12381.PairingCheckUncheckedVarTime(minusP1(), s, e.pairs(e.terms, nil)...)
+}
+
 // pairs returns the pairings of some terms, with their weights if there are any. The
 // texts must have been hashed, and there must be a term.
 func (e *equation) pairs(terms []term, weights []bls12381.Scalar) []bls12381.Pair {

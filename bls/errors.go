@@ -46,6 +46,7 @@ var (
 
 	errEquation     = fmt.Errorf("%w: it isn't that of these keys and messages", ErrSignature)
 	errSigIdentity  = fmt.Errorf("%w: the identity", ErrSignature)
+	errOutside      = fmt.Errorf("%w: it isn't in the subgroup", ErrSignature)
 	errKeyIdentity  = fmt.Errorf("%w: the keys add up to the identity", ErrKey)
 	errNoMessages   = fmt.Errorf("%w: there are none", ErrMessages)
 	errEqual        = fmt.Errorf("%w: two are equal", ErrMessages)

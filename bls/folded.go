@@ -45,6 +45,33 @@ func (s Scheme) FoldedVerify(sum *PublicKey, msg []byte, keys []*PublicKey, msgs
 	return nil
 }
 
+// FoldedVerifyUnchecked is [Scheme.FoldedVerify] for a signature that nobody has found to be
+// in the group yet. It finds out on the way, for less than [UncheckedSignature.Check] takes.
+func (s Scheme) FoldedVerifyUnchecked(sum *PublicKey, msg []byte, keys []*PublicKey, msgs [][]byte, sig *UncheckedSignature) error {
+	u, err := s.suite()
+	if err != nil {
+		return err
+	}
+	var e equation
+	if err := e.addFolded(u, sum, msg, keys, msgs); err != nil {
+		return err
+	}
+	switch {
+	case sig == nil:
+		return errNoSig
+	case u.minSig:
+		return errVariant
+	case sig.IsIdentity():
+		return errSigIdentity
+	case e.holdsUnchecked(sig.a.Point()):
+		return nil
+	}
+	if _, err := sig.Check(); err != nil {
+		return err
+	}
+	return errEquation
+}
+
 // AddFolded adds a sum of signatures of two schemes: see [Scheme.FoldedVerify].
 func (b *Batch) AddFolded(sum *PublicKey, msg []byte, keys []*PublicKey, msgs [][]byte, sig *Signature) {
 	u, err := b.scheme.suite()

@@ -105,8 +105,8 @@ func Aggregate(sigs ...*Signature) (*Signature, error) {
 }
 
 // An UncheckedSignature is a point of the curve of G2 that may lie outside the
-// group. It can't be verified, only added up: one test of the sum costs less than a
-// test of each.
+// group. It can be added up, as one test of the sum costs less than a test of each, and be
+// verified by [Scheme.FoldedVerifyUnchecked].
 type UncheckedSignature struct{ a bls12381.G2Affine }
 
 // ParseUncheckedSignature reads an uncompressed signature in G2, 192 bytes, and only
@@ -119,6 +119,33 @@ func ParseUncheckedSignature(b []byte) (*UncheckedSignature, error) {
 	s := new(UncheckedSignature)
 	s.a.Set(&p)
 	return s, nil
+}
+
+// ParseUncheckedCompressed reads a compressed signature in G2, 96 bytes, and only tests that
+// it is on the curve.
+func ParseUncheckedCompressed(b []byte) (*UncheckedSignature, error) {
+	var p bls12381.G2
+	if err := p.SetBytesUnsafe(b); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
+	}
+	s := new(UncheckedSignature)
+	s.a.Set(&p)
+	return s, nil
+}
+
+// IsIdentity reports whether s is the identity.
+func (s *UncheckedSignature) IsIdentity() bool { return s != nil && s.a.Point().IsIdentity() }
+
+// Check returns the signature, if it is in the group.
+func (s *UncheckedSignature) Check() (*Signature, error) {
+	if s == nil {
+		return nil, errNoSig
+	}
+	p := point{two: s.a.Point()}
+	if !p.two.InSubgroupVarTime() {
+		return nil, errOutside
+	}
+	return &Signature{p}, nil
 }
 
 // AggregateUnchecked returns the sum of signatures, at least one, if it is in the

@@ -216,14 +216,26 @@ func TestKeyedRejections(t *testing.T) {
 		k := newKeyedNet(t, flags, 5)
 		k.Messages = pieces
 		good := k.encode(k.batch(1, 2))
-		for name, v := range keyedMutations(k) {
+		mutations := keyedMutations(k)
+		outside := [96]byte(offSubgroup(t))
+		mutations["aggregate outside the group"] = keyedMutation{func(b *KeyedBatch) { b.Aggregate = outside }, RuleAggregateEncoding}
+		mutations["aggregate outside the group, and a bad key"] = keyedMutation{func(b *KeyedBatch) {
+			b.Aggregate, b.Keys[0] = outside, offCurve()
+		}, RuleAggregateEncoding}
+		for name, v := range mutations {
 			b, err := DecodeKeyedBatch(good, &k.Params)
 			if err != nil {
 				t.Fatal(err)
 			}
 			v.change(b)
-			_, err = k.Verify(k.encode(b))
+			encoded := k.encode(b)
+			_, err = k.Verify(encoded)
 			wantRule(t, fmt.Sprintf("flags %d: %s", flags, name), err, v.want)
+			results, errs := k.VerifyAll([][]byte{encoded})
+			wantRule(t, fmt.Sprintf("flags %d: %s, in VerifyAll", flags, name), errs[0], v.want)
+			if (results[0] == nil) != (errs[0] != nil) {
+				t.Errorf("flags %d: %s: a result and an error, or neither", flags, name)
+			}
 		}
 		for name, v := range keyedForgeries(k, good) {
 			_, err := k.Verify(v.encoded)

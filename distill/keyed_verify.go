@@ -55,9 +55,8 @@ func (v *KeyedVerifier) Verify(encoded []byte) (*KeyedVerified, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest := c.redDigest()
-	if err := bls.ProofOfPossession.FoldedVerify(eq.sum, digest[:], eq.keys, eq.msgs, eq.sig); err != nil {
-		return nil, reject(RuleAggregate)
+	if err := eq.verify(c.redDigest()); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -75,8 +74,13 @@ func (v *KeyedVerifier) VerifyAll(encoded [][]byte) ([]*KeyedVerified, []error) 
 		if results[i], eq, errs[i] = v.prepare(encoded[i]); errs[i] != nil {
 			continue
 		}
+		sig, err := eq.check()
+		if err != nil {
+			results[i], errs[i] = nil, err
+			continue
+		}
 		digest := results[i].redDigest()
-		joint.AddFolded(eq.sum, digest[:], eq.keys, eq.msgs, eq.sig)
+		joint.AddFolded(eq.sum, digest[:], eq.keys, eq.msgs, sig)
 		items = append(items, i)
 	}
 	if bad, ok := errors.AsType[*bls.BatchError](joint.Verify()); ok {
@@ -144,14 +148,14 @@ func (v *KeyedVerifier) prepare(encoded []byte) (c *KeyedVerified, eq equation, 
 	}
 	c = &KeyedVerified{KeyedBatch: b, Digest: digest}
 	c.hashLeaves()
-	// An invalid signature costs less to find than invalid keys.
-	if eq.sig, err = bls.ParseSignature(b.Aggregate[:]); err != nil {
-		return nil, eq, &RejectError{RuleAggregateEncoding, -1, err}
-	}
-	if eq.sig.IsIdentity() {
-		return nil, eq, reject(RuleAggregateIdentity)
+	// An invalid encoding costs less to find than invalid keys.
+	if err := eq.parse(b.Aggregate[:]); err != nil {
+		return nil, eq, err
 	}
 	if err := v.addKeys(c, &eq); err != nil {
+		if _, first := eq.check(); first != nil {
+			err = first
+		}
 		return nil, eq, err
 	}
 	return c, eq, nil

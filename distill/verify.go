@@ -86,9 +86,8 @@ func (v *Verifier) Verify(encoded []byte, view View) (*Verified, error) {
 	if eq.sig == nil {
 		return c, nil // nobody signed the root
 	}
-	digest := c.redDigest()
-	if err := bls.ProofOfPossession.FoldedVerify(eq.sum, digest[:], eq.keys, eq.msgs, eq.sig); err != nil {
-		return nil, reject(RuleAggregate)
+	if err := eq.verify(c.redDigest()); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -106,8 +105,13 @@ func (v *Verifier) VerifyAll(encoded [][]byte, views []View) ([]*Verified, []err
 		if results[i], eq, errs[i] = v.prepare(encoded[i], views[i]); errs[i] != nil || eq.sig == nil {
 			continue
 		}
+		sig, err := eq.check()
+		if err != nil {
+			results[i], errs[i] = nil, err
+			continue
+		}
 		digest := results[i].redDigest()
-		joint.AddFolded(eq.sum, digest[:], eq.keys, eq.msgs, eq.sig)
+		joint.AddFolded(eq.sum, digest[:], eq.keys, eq.msgs, sig)
 		items = append(items, i)
 	}
 	if bad, ok := errors.AsType[*bls.BatchError](joint.Verify()); ok {
@@ -126,7 +130,39 @@ type equation struct {
 	sum  *bls.PublicKey // nil if nobody signed the root
 	keys []*bls.PublicKey
 	msgs [][]byte
-	sig  *bls.Signature // nil if there is nothing to verify
+	sig  *bls.UncheckedSignature // nil if there is nothing to verify
+}
+
+// parse reads the aggregate. Whether it is in the group is found out later, by verify at no
+// cost, or by check.
+func (eq *equation) parse(aggregate []byte) (err error) {
+	if eq.sig, err = bls.ParseUncheckedCompressed(aggregate); err != nil {
+		return &RejectError{RuleAggregateEncoding, -1, err}
+	}
+	if eq.sig.IsIdentity() {
+		return reject(RuleAggregateIdentity)
+	}
+	return nil
+}
+
+// check returns the aggregate, if it is in the group.
+func (eq *equation) check() (*bls.Signature, error) {
+	sig, err := eq.sig.Check()
+	if err != nil {
+		return nil, &RejectError{RuleAggregateEncoding, -1, err}
+	}
+	return sig, nil
+}
+
+// verify verifies the equation, where the root is signed by its digest.
+func (eq *equation) verify(digest [32]byte) error {
+	if bls.ProofOfPossession.FoldedVerifyUnchecked(eq.sum, digest[:], eq.keys, eq.msgs, eq.sig) == nil {
+		return nil
+	}
+	if _, err := eq.check(); err != nil {
+		return err
+	}
+	return reject(RuleAggregate)
 }
 
 // prepare does all checks but that of the equation.
@@ -166,11 +202,8 @@ func (v *Verifier) prepare(encoded []byte, view View) (c *Verified, eq equation,
 	if b.Aggregate == nil {
 		return c, eq, nil
 	}
-	if eq.sig, err = bls.ParseSignature(b.Aggregate); err != nil {
-		return nil, eq, &RejectError{RuleAggregateEncoding, -1, err}
-	}
-	if eq.sig.IsIdentity() {
-		return nil, eq, reject(RuleAggregateIdentity)
+	if err := eq.parse(b.Aggregate); err != nil {
+		return nil, eq, err
 	}
 	return c, eq, nil
 }

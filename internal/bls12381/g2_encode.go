@@ -56,6 +56,17 @@ func (p *G2) SetUncompressedUnsafe(b []byte) error {
 	return nil
 }
 
+// SetBytesUnsafe is SetBytesOrIdentity without the test that the point is in the subgroup:
+// for [PairingCheckUncheckedVarTime].
+func (p *G2) SetBytesUnsafe(b []byte) error {
+	a, err := g2DecodeCurve(b, G2Size, true)
+	if err != nil {
+		return err
+	}
+	*p = g2FromAffine(&a)
+	return nil
+}
+
 func (p *G2) decode(b []byte, size int, identity bool) error {
 	a, err := g2DecodeCurve(b, size, identity)
 	if err != nil {
@@ -112,7 +123,7 @@ func g2DecodeCurve(b []byte, size int, identity bool) (a bls.G2Affine, err error
 }
 
 // InSubgroupVarTime reports whether p is in the subgroup: for sums of points from
-// [G2.SetUncompressedUnsafe]. All others are.
+// [G2.SetUncompressedUnsafe], and points from [G2.SetBytesUnsafe]. All others are.
 func (p *G2) InSubgroupVarTime() bool {
 	a := p.toAffine()
 	return a.IsInSubGroup()

@@ -56,15 +56,16 @@ var lineCopies = sync.Pool{New: func() any { return new([]lineTable) }}
 // The pairing is the optimal ate pairing, with the exponent 3(p¹² - 1)/r in its
 // final exponentiation: values of libraries that leave out the 3 are different.
 func (z *GT) PairingProductVarTime(pairs ...Pair) *GT {
-	f := millerLoops(pairs)
+	f, _ := millerLoops(pairs)
 	finalExponentiation(&z.v, &f)
 	return z
 }
 
-// millerLoops returns the product before the final exponentiation.
-func millerLoops(pairs []Pair) fe12 {
-	var fixedP, varP []bls.G1Affine
-	var varQ []bls.G2Affine
+// millerLoops returns the product before the final exponentiation, and the pairs that it
+// has taken lines of.
+func millerLoops(pairs []Pair) (f fe12, list []miller) {
+	var fixedP []bls.G1Affine
+	list = make([]miller, 0, len(pairs))
 	copies := lineCopies.Get().(*[]lineTable)
 	lines := (*copies)[:0]
 	points := normalized(pairs)
@@ -81,22 +82,21 @@ func millerLoops(pairs []Pair) fe12 {
 			continue
 		}
 		if q := t.Q.toAffine(); !q.IsInfinity() {
-			varP = append(varP, p)
-			varQ = append(varQ, q)
+			list = append(list, miller{p: p, q: q})
 		}
 	}
-	f := fe12One()
+	f = fe12One()
 	if len(fixedP) > 0 {
 		f = mustMiller(bls.MillerLoopFixedQ(fixedP, lines))
 	}
-	if len(varP) > 0 {
-		g := mustMiller(bls.MillerLoop(varP, varQ))
+	if len(list) > 0 {
+		g := millerLoop(list)
 		f.Mul(&f, &g)
 	}
 	clear(lines)
 	*copies = lines
 	lineCopies.Put(copies)
-	return f
+	return f, list
 }
 
 // normalized returns the points of G1 in affine form, with one inversion.
@@ -135,6 +135,17 @@ func (z *GT) PairVarTime(p *G1, q *G2) *GT { return z.PairingProductVarTime(Pair
 // PairingCheckVarTime reports whether the product of the pairings is 1. It is, if
 // there are none.
 func PairingCheckVarTime(pairs ...Pair) bool {
-	f := millerLoops(pairs)
+	f, _ := millerLoops(pairs)
 	return finalIsOne(&f)
+}
+
+// PairingCheckUncheckedVarTime reports whether q is in the subgroup, and the product of
+// e(p, q) and the pairings is 1, for a point of the curve from [G2.SetBytesUnsafe]. It costs
+// no more than without the first.
+func PairingCheckUncheckedVarTime(p *G1, q *G2, pairs ...Pair) bool {
+	if p.IsIdentity() || q.IsIdentity() { // which the loop leaves out
+		return q.InSubgroupVarTime() && PairingCheckVarTime(pairs...)
+	}
+	f, list := millerLoops(append([]Pair{PairOf(p, q)}, pairs...))
+	return list[0].inSubgroup() && finalIsOne(&f)
 }
