@@ -239,6 +239,20 @@ func (w *network) validator(i int) aggregatev1connect.ValidatorServiceClient {
 	return aggregatev1connect.NewValidatorServiceClient(p.HTTP(), p.URL(), p.Options(32<<20)...)
 }
 
+func (w *network) validatorHead() (uint64, error) {
+	p := rpc.NewPeer(w.gateway, w.ids[0].Fingerprint(), w.addrs[0])
+	defer p.Close()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Second)
+	defer cancel()
+	resp, err := aggregatev1connect.NewValidatorServiceClient(p.HTTP(), p.URL(), p.Options(0)...).Head(ctx, &aggregatev1.HeadRequest{})
+	if err != nil {
+		return 0, err
+	}
+	var h distill.Hgt
+	err = h.UnmarshalBinary(resp.Hgt)
+	return h.Height, err
+}
+
 func (w *network) directory(i int) aggregatev1connect.DirectoryServiceClient {
 	p := w.peer(i)
 	return aggregatev1connect.NewDirectoryServiceClient(p.HTTP(), p.URL(), p.Options(0)...)

@@ -36,6 +36,9 @@ are basic and augmented, which is Chia's.`,
 		newAggregateVerifyCmd(e),
 		newAggregateSimulateCmd(e),
 		newAggregateGenesisCmd(e),
+		newAggregateRegisterCmd(e),
+		newAggregateSubmitCmd(e),
+		newAggregateGetCmd(e),
 		newAggregateLoadCmd(e),
 	)
 	c.Example = `  undersign aggregate keygen -o alice.key --to alice.txt

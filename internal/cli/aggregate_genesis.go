@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -122,11 +124,24 @@ func (e *env) aggregateGenesis(ctx context.Context, c *cobra.Command, f *aggrega
 	if err != nil {
 		return err
 	}
+	roles := make([]string, len(f.nodes))
+	for i, dir := range f.nodes { // before anything is written
+		if roles[i], err = aggregateRoles(dir, g, names); err != nil {
+			return err
+		}
+	}
+	if e.dryRun {
+		e.notef("would write %s", f.out)
+		return nil
+	}
 	if err := e.writeFile(f.out, data, 0o644, f.force); err != nil {
 		return err
 	}
-	for _, dir := range f.nodes {
-		if err := e.addAggregateRoles(dir, g, names, data); err != nil {
+	for i, dir := range f.nodes {
+		if err := nodedir.Replace(filepath.Join(dir, "genesis"), data, 0o600); err != nil {
+			return err
+		}
+		if err := nodedir.AppendConfig(dir, []byte(roles[i])); err != nil {
 			return err
 		}
 	}
@@ -164,63 +179,65 @@ func (e *env) readParty(ctx context.Context, file string) (key [32]byte, err err
 	return [32]byte(p.Key), nil
 }
 
-// addAggregateRoles writes the genesis into a node's folder, and what the node is in it
-// into its configuration.
-func (e *env) addAggregateRoles(dir string, g *distill.Genesis, names []string, genesis []byte) error {
+// aggregateRoles returns what a node is in a network, as lines of its configuration.
+func aggregateRoles(dir string, g *distill.Genesis, names []string) (string, error) {
 	id, err := readNodeIdentity(dir)
 	if err != nil {
-		return err
+		return "", err
 	}
 	cfg, err := loadNodeConfig(dir)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if cfg.Aggregate.Genesis != "" {
-		return fmt.Errorf("the node in %s is in a network already", dir)
+		return "", fmt.Errorf("the node in %s is in a network already", dir)
 	}
-	own := -1
-	if pub, err := os.ReadFile(filepath.Join(dir, "validator.key.proof")); err == nil {
-		p, err := keyfile.ParseAs[*keyfile.BLSProof](pub)
-		if err != nil {
-			return fmt.Errorf("%s: validator.key.proof: %w", dir, err)
-		}
-		for i := range g.Validators {
-			if bytes.Equal(g.Validators[i].Key[:], p.Key.Bytes()) {
-				own = i
-			}
+	own, err := ownValidator(dir, g)
+	if err != nil {
+		return "", err
+	}
+	var roles strings.Builder
+	for _, a := range g.Aggregators {
+		if bytes.Equal(a.Key[:], id.PublicKey()) {
+			fmt.Fprintf(&roles, "\n[aggregate.aggregator]\nid = %d\n", a.ID)
 		}
 	}
-	var b strings.Builder
-	b.WriteString("\n[aggregate]\ngenesis = \"genesis\"\nvalidators = [")
+	if own >= 0 {
+		roles.WriteString("\n[aggregate.validator]\nkey = \"validator.key\"\n\n[aggregate.directory]\n")
+	}
+	if roles.Len() == 0 {
+		return "", withHint(fmt.Errorf("the node in %s is neither an aggregator nor a validator of the network", dir), "a validator's proof is %s", filepath.Join(dir, "validator.key.proof"))
+	}
+	var quoted []string
 	for i, name := range names {
 		switch {
 		case i == own:
 			name = "self"
 		case name == "":
-			return fmt.Errorf("what does the node in %s call the node of validator %d? Name it: --validator NAME=FILE", dir, i)
+			return "", withHint(fmt.Errorf("it isn't known what the node in %s calls the node of validator %d", dir, i), "name it: --validator NAME=FILE")
 		}
-		if i > 0 {
-			b.WriteString(", ")
+		quoted = append(quoted, strconv.Quote(name))
+	}
+	return "\n[aggregate]\ngenesis = \"genesis\"\nvalidators = [" + strings.Join(quoted, ", ") + "]\n" + roles.String(), nil
+}
+
+// ownValidator returns which of the validators a node is, by the proof in its folder, or -1.
+func ownValidator(dir string, g *distill.Genesis) (int, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "validator.key.proof"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return -1, nil
+	}
+	if err != nil {
+		return -1, err
+	}
+	p, err := keyfile.ParseAs[*keyfile.BLSProof](data)
+	if err != nil {
+		return -1, fmt.Errorf("%s: validator.key.proof: %w", dir, err)
+	}
+	for i := range g.Validators {
+		if bytes.Equal(g.Validators[i].Key[:], p.Key.Bytes()) {
+			return i, nil
 		}
-		b.WriteString(strconv.Quote(name))
 	}
-	b.WriteString("]\n")
-	roles := 0
-	for _, a := range g.Aggregators {
-		if bytes.Equal(a.Key[:], id.PublicKey()) {
-			fmt.Fprintf(&b, "\n[aggregate.aggregator]\nid = %d\n", a.ID)
-			roles++
-		}
-	}
-	if own >= 0 {
-		b.WriteString("\n[aggregate.validator]\nkey = \"validator.key\"\n\n[aggregate.directory]\n")
-		roles++
-	}
-	if roles == 0 {
-		return withHint(fmt.Errorf("the node in %s is neither an aggregator nor a validator of the network", dir), "a validator's proof is %s", filepath.Join(dir, "validator.key.proof"))
-	}
-	if err := nodedir.Replace(filepath.Join(dir, "genesis"), genesis, 0o600); err != nil {
-		return err
-	}
-	return nodedir.AppendConfig(dir, []byte(b.String()))
+	return -1, nil
 }

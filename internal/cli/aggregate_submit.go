@@ -1,0 +1,158 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/undersign/undersign/client"
+	"github.com/undersign/undersign/distill"
+)
+
+type outcomeResult struct {
+	ID      uint64 `json:"id"`
+	Nonce   uint64 `json:"nonce"`
+	Outcome string `json:"outcome"`
+	Code    string `json:"code,omitempty"`
+	AppCode uint16 `json:"app_code,omitempty"`
+	Height  uint64 `json:"height,omitempty"`
+}
+
+func (r outcomeResult) String() string {
+	s := fmt.Sprintf("message %d of client %d: %s", r.Nonce, r.ID, r.Outcome)
+	if r.Code != "" {
+		s += ", " + r.Code
+	}
+	if r.AppCode != 0 {
+		s += fmt.Sprintf(" (%d)", r.AppCode)
+	}
+	if r.Height != 0 {
+		s += fmt.Sprintf(", at height %d", r.Height)
+	}
+	return s
+}
+
+func newAggregateSubmitCmd(e *env) *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use:   "submit [FILE]",
+		Short: "Have a message executed by a network",
+		Long: `Submit a message as the client that is registered in a folder, sign the batch
+that it is in, and wait for the receipt that validators sign. Messages are
+executed once at most, whatever breaks down: one that was interrupted goes on
+with the next submit, or with one without a FILE.
+
+No other submit may run in the same folder, or in a copy of it.`,
+		Example: `  undersign aggregate submit vote.txt --dir carol
+  echo yes | undersign aggregate submit - --dir carol`,
+		Args: nargs(0, 1, "a file"),
+		RunE: func(c *cobra.Command, args []string) error {
+			file := ""
+			if len(args) > 0 {
+				file = args[0]
+			}
+			return e.aggregateSubmit(c.Context(), dir, file)
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", ".", "the client's folder `DIR`")
+	describe(c, "messages [id, nonce, outcome, code, app_code, height]", ExitRefused)
+	describeExit(c, ExitRefused, "a message was executed, and refused by the application")
+	return c
+}
+
+func (e *env) aggregateSubmit(ctx context.Context, dir, file string) (err error) {
+	var payload []byte
+	d, err := e.clientDir(dir)
+	if err != nil {
+		return err
+	}
+	defer d.closeInto(&err)
+	if file != "" {
+		if payload, err = e.readInput(ctx, file, int64(d.genesis.Params.MaxPayload)); err != nil {
+			return err
+		}
+	}
+	cl, err := d.open(dir)
+	if err != nil {
+		return err
+	}
+	if e.dryRun {
+		e.notef("would submit %d bytes as client %d", len(payload), cl.ID())
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, aggregateTime)
+	defer cancel()
+	waiting := cl.Unsettled()
+	g, stop, err := startGateway(ctx, d.gateway(client.GatewayClient{Client: cl, Ed: d.id.SigningKey()}))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+
+	var nonces []uint64
+	for _, s := range waiting { // of a submit that was interrupted
+		nonces = append(nonces, s.Nonce)
+	}
+	if file != "" {
+		nonce, err := e.submitWhenReady(ctx, g, cl.ID(), payload)
+		if err != nil {
+			return err
+		}
+		nonces = append(nonces, nonce)
+	}
+	results, refused := []outcomeResult{}, false
+	for _, nonce := range nonces {
+		o, err := g.Wait(ctx, cl.ID(), nonce)
+		if err != nil {
+			return withHint(fmt.Errorf("message %d has no receipt yet: %w", nonce, err), "it is kept, and goes on with \"undersign aggregate submit --dir %s\"", dir)
+		}
+		r := outcomeResult{ID: cl.ID(), Nonce: nonce, Outcome: o.Kind.String(), AppCode: o.AppCode, Height: o.Height}
+		if o.Code != 0 {
+			r.Code = o.Code.String()
+		}
+		results = append(results, r)
+		refused = refused || o.Code == distill.ResultAppReject
+		if err := g.Release(ctx, cl.ID(), nonce); err != nil {
+			return err
+		}
+	}
+	result := struct {
+		Messages []outcomeResult `json:"messages"`
+	}{results}
+	if err := e.print(result, func(w io.Writer) {
+		for _, r := range results {
+			fmt.Fprintln(w, r)
+		}
+		if len(results) == 0 {
+			fmt.Fprintln(w, "No message waits.")
+		}
+	}); err != nil {
+		return err
+	}
+	if refused {
+		return withCode(errors.New("the application has refused a message"), ExitRefused)
+	}
+	return nil
+}
+
+// submitWhenReady submits once the height is known.
+func (e *env) submitWhenReady(ctx context.Context, g *client.Gateway, id uint64, payload []byte) (uint64, error) {
+	for {
+		nonce, err := g.Submit(ctx, id, payload, 0)
+		if rule := distill.RuleOf(err); rule != distill.RuleNoHead && rule != distill.RuleRecovering {
+			return nonce, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, withHint(errors.New("the network doesn't answer"), "look whether its nodes run, and whether their rules allow aggregate.*")
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
