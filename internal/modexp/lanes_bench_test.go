@@ -59,7 +59,7 @@ var sink uint64
 func BenchmarkLanes(b *testing.B) {
 	for _, bits := range []int{1024, 1536, 2048, 3072, 4096} {
 		n, x, _ := benchModulus(b, bits)
-		m := newLaneModuli(laneBlocks(bits), 3)
+		m := newLaneModuli(laneBlocks(bits), 2*laneBlocks(bits)*blockLimbs)
 		lx, z := m.number(), m.number()
 		w := make([]uint64, (bits+63)/64)
 		for j := range Lanes {

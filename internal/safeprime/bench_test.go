@@ -61,13 +61,13 @@ func BenchmarkCandidate(b *testing.B) {
 			all := append([]uint32(nil), w.survivors...)
 			c := startClock()
 			for b.Loop() {
-				if len(w.survivors) < k.lanes {
+				if len(w.survivors) < 16*k.lanes {
 					w.survivors = append(w.survivors[:0], all...)
 				}
 				n := 0
 				ts.search(b.Context(), func(q *big.Int) bool {
 					n++
-					return n <= k.lanes && w.next(q)
+					return n <= 16*k.lanes && w.next(q)
 				}, &tested)
 			}
 			b.ReportMetric(pr.meanCandidates(), "candidates/prime")
