@@ -204,6 +204,16 @@ func (g *Guard) enter(fingerprint string, most int) bool {
 	return true
 }
 
+// Running returns how many calls are under way.
+func (g *Guard) Running() (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, k := range g.calls {
+		n += k
+	}
+	return n
+}
+
 func (g *Guard) leave(fingerprint string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
