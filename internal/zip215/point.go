@@ -27,6 +27,7 @@ var d2 = func() *field.Element {
 
 var (
 	two  = element(2)
+	four = element(4)
 	half = new(field.Element).Invert(two)
 )
 
@@ -89,6 +90,20 @@ func (a *affine) extended() (p extended) {
 	p.t.Multiply(&p.x, &p.y)
 	p.t.Multiply(&p.t, half)
 	return p
+}
+
+// setAffine sets p to a, or to -a: with 4 for Z there is one product.
+func (p *extended) setAffine(a *affine, minus bool) {
+	if minus {
+		p.x.Subtract(&a.minus, &a.plus)
+	} else {
+		p.x.Subtract(&a.plus, &a.minus) // 2x
+	}
+	p.y.Add(&a.plus, &a.minus) // 2y
+	p.t.Multiply(&p.x, &p.y)
+	p.x.Add(&p.x, &p.x)
+	p.y.Add(&p.y, &p.y)
+	p.z.Set(four)
 }
 
 func (a *affine) set(x, y *field.Element) {

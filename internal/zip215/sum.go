@@ -17,7 +17,7 @@ type term struct {
 }
 
 // leastPippenger is the number of terms from which Pippenger's way pays.
-const leastPippenger = 130
+const leastPippenger = 105
 
 // sum sets p to the sum of the terms.
 func (p *extended) sum(terms []term) {
@@ -45,6 +45,7 @@ func (p *extended) pippenger(terms []term) {
 	w := window(len(terms))
 	places := (254 + w - 1) / w
 	buckets := make([]extended, 1<<(w-1))
+	filled := make([]bool, len(buckets))
 	digits := make([]int16, len(terms)*places)
 	for i := range terms {
 		recode(digits[i*places:(i+1)*places], &terms[i].scalar, w)
@@ -55,26 +56,41 @@ func (p *extended) pippenger(terms []term) {
 		for range w {
 			p.double()
 		}
-		for i := range buckets {
-			buckets[i].setIdentity()
-		}
+		clear(filled)
 		for i := range terms {
-			switch d := digits[i*places+place]; {
+			d := int(digits[i*places+place])
+			at := max(d, -d) - 1
+			switch {
+			case d == 0:
+			case !filled[at]:
+				// The first costs less than an addition to the identity.
+				filled[at] = true
+				buckets[at].setAffine(terms[i].point, d < 0)
 			case d > 0:
-				buckets[d-1].add(terms[i].point, &s)
-			case d < 0:
-				buckets[-d-1].sub(terms[i].point, &s)
+				buckets[at].add(terms[i].point, &s)
+			default:
+				buckets[at].sub(terms[i].point, &s)
 			}
 		}
 		// Σ d bucket_d is the sum of all sums from the top.
 		var run, total extended
-		run.setIdentity()
-		total.setIdentity()
+		some := false
 		for i := len(buckets) - 1; i >= 0; i-- {
-			run.addExtended(&buckets[i], &s)
-			total.addExtended(&run, &s)
+			switch {
+			case some && filled[i]:
+				run.addExtended(&buckets[i], &s)
+			case filled[i]:
+				some = true
+				run, total = buckets[i], buckets[i]
+				continue
+			}
+			if some {
+				total.addExtended(&run, &s)
+			}
 		}
-		p.addExtended(&total, &s)
+		if some {
+			p.addExtended(&total, &s)
+		}
 	}
 }
 
@@ -84,8 +100,9 @@ func window(terms int) int {
 	best, least := 0, math.Inf(1)
 	for w := 4; w <= 14; w++ {
 		places := float64(254+w-1) / float64(w)
-		// An addition in the sum of buckets costs 5/4 of another.
-		if cost := places * (0.75*float64(terms) + 1.25*float64(int(1)<<w)); cost < least {
+		// An addition in the sum of buckets costs 5/4 of another; the first in a bucket next to
+		// nothing.
+		if cost := places * (0.75*float64(terms) + 0.85*float64(int(1)<<w)); cost < least {
 			best, least = w, cost
 		}
 	}
