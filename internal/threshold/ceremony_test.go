@@ -4,7 +4,11 @@
 package threshold_test
 
 import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +16,7 @@ import (
 	"connectrpc.com/connect"
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/threshold"
 	"github.com/undersign/undersign/keyfile"
 	"github.com/undersign/undersign/thresholdrsa"
@@ -302,5 +307,99 @@ func TestCoordinatorFollows(t *testing.T) {
 	// And it stays there.
 	if p, _ := fronts[1].held(); p.Epoch() != 2 {
 		t.Errorf("epoch %d", p.Epoch())
+	}
+}
+
+// A leader can't put a card of its own in the place of a receiver's, nor get a second
+// contribution.
+func TestCardsOfOthers(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 2, nil)
+	alice, bob := c.nodes[0], c.nodes[1]
+	name := threshold.KeyName(c.key)
+	card := func(at *testNode, plan []byte) *thresholdv1.SignedCard {
+		t.Helper()
+		resp, err := at.as(alice.id).Ceremony(t.Context(), &thresholdv1.CeremonyRequest{
+			Plan: plan, Key: name, Step: &thresholdv1.CeremonyRequest_Card{Card: &thresholdv1.CardStep{}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Card
+	}
+	first := alice.startCeremony(&thresholdv1.StartCeremonyRequest{Key: "code"})
+	st := alice.startCeremony(&thresholdv1.StartCeremonyRequest{Key: "code"})
+	alices, bobs := card(alice, st.Plan), card(bob, st.Plan)
+	mine, err := thresholdrsa.NewReceiver("bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	receiver, err := mine.Receiver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := receiver.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, mallory := newParty(t)
+	sign := func(id *party.Identity, as ed25519.PublicKey) *thresholdv1.SignedCard {
+		raw, err := hex.DecodeString(st.Id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := sha256.Sum256(data)
+		message := slices.Concat([]byte("undersign/ceremony-card/v1"), raw, h[:])
+		return &thresholdv1.SignedCard{Card: data, Party: as, Signature: ed25519.Sign(id.SigningKey(), message)}
+	}
+	contribute := func(cards, signed []*thresholdv1.SignedCard) error {
+		t.Helper()
+		var list []*thresholdrsa.Receiver
+		for _, sc := range cards {
+			r := new(thresholdrsa.Receiver)
+			if err := r.UnmarshalBinary(sc.Card); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, r)
+		}
+		pr, err := thresholdrsa.ProposeReshare(c.key, []int{1, 2}, 2, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proposal, err := pr.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = bob.as(alice.id).Ceremony(t.Context(), &thresholdv1.CeremonyRequest{Plan: st.Plan, Key: name, Step: &thresholdv1.CeremonyRequest_Contribute{
+			Contribute: &thresholdv1.ContributeStep{Proposal: proposal, Cards: signed},
+		}})
+		return err
+	}
+	forged := sign(mallory, mallory.PublicKey())
+	other := card(bob, first.Plan)
+	for what, cards := range map[string][2][]*thresholdv1.SignedCard{
+		"a card that a stranger signed":           {{alices, forged}, {alices, forged}},
+		"a card that the leader signed":           {{alices, forged}, {alices, sign(alice.id, alice.id.PublicKey())}},
+		"a card that the leader signed as bob":    {{alices, forged}, {alices, sign(alice.id, bob.id.PublicKey())}},
+		"the card of another ceremony":            {{alices, other}, {alices, other}},
+		"bob's card, and another in the proposal": {{alices, forged}, {alices, bobs}},
+		"the cards in another order":              {{bobs, alices}, {bobs, alices}},
+		"a card less":                             {{alices, bobs}, {alices}},
+		"no cards":                                {{alices, bobs}, nil},
+	} {
+		if err := contribute(cards[0], cards[1]); connect.CodeOf(err) != connect.CodeInvalidArgument {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	good := []*thresholdv1.SignedCard{alices, bobs}
+	if err := contribute(good, good); err != nil {
+		t.Errorf("as agreed: %v", err)
+	}
+	if err := contribute(good, good); connect.CodeOf(err) != connect.CodeFailedPrecondition {
+		t.Errorf("a second proposal: %v", err)
+	}
+	// Even bob's node can't vouch for another identity than the holder's.
+	if err := contribute([]*thresholdv1.SignedCard{alices, forged}, []*thresholdv1.SignedCard{alices, sign(bob.id, bob.id.PublicKey())}); connect.CodeOf(err) != connect.CodeInvalidArgument {
+		t.Errorf("another identity: %v", err)
 	}
 }
