@@ -91,6 +91,8 @@ func (a *Aggregator) examine(now int64, s *Submission) (c *clientState, rule Rul
 	case !known && (a.pool.bytes+a.incoming.bytes >= a.limits.PoolBytes ||
 		a.messages()+len(a.incoming.list) >= a.limits.PoolMessages):
 		return c, RuleFull, a.limits.BatchAge
+	case !known && a.pool.bytes >= a.limits.PoolBytes/2 && c.size() >= a.limits.PoolBytes/poolShares:
+		return c, RuleFull, a.limits.BatchAge // so that a few can't keep all others out
 	case !known && len(c.entries) >= NonceWindow:
 		return c, RuleWindow, a.limits.BatchAge
 	case s.Nonce == 0 || c.behind(s.Nonce):
@@ -103,6 +105,17 @@ func (a *Aggregator) examine(now int64, s *Submission) (c *clientState, rule Rul
 		return c, RuleSubmissionSignature, 0
 	}
 	return c, 0, 0
+}
+
+// poolShares is the number of clients that can fill a pool up from its half.
+const poolShares = 1024
+
+// size returns the bytes of the client's entries.
+func (c *clientState) size() (n int) {
+	for _, e := range c.entries {
+		n += e.size()
+	}
+	return n
 }
 
 // messages returns the number of entries, in batches or not.

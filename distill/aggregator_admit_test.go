@@ -250,6 +250,18 @@ func TestAggregatorBackPressure(t *testing.T) {
 			t.Fatalf("%+v", s)
 		}
 	})
+	t.Run("share", func(t *testing.T) {
+		a := open(AggregatorLimits{PoolBytes: 6000, RateBurst: 1000, BatchAge: 1 << 40})
+		for nonce := range uint64(20) {
+			admit(t, a, 0, w.submission(ModeEd25519, 0, nonce+1, 1000, string(make([]byte, 300))))
+		}
+		if n := a.Stats().Waiting; n < 5 || n > 10 {
+			t.Fatalf("one client has %d messages in half of the pool", n)
+		}
+		if got := refusal(t, admit(t, a, 0, w.submission(ModeEd25519, 1, 1, 1000, "pay"))); got != 0 {
+			t.Fatalf("another client is kept out: %v", got)
+		}
+	})
 	t.Run("in flight", func(t *testing.T) {
 		a := open(AggregatorLimits{InFlight: 1})
 		admit(t, a, 0, w.submission(ModeEd25519, 0, 1, 1000, "pay"))

@@ -21,7 +21,7 @@ func (a *Aggregator) close(now int64, r *round, out []AggregatorAction) ([]Aggre
 		}
 	}
 	n := len(r.members)
-	if missing > a.params.MaxStragglers(n) || r.mode == ModeLean && missing == n {
+	if missing > a.params.MaxStragglers(r.mode, n) || r.mode == ModeLean && missing == n {
 		// Whoever made it fail isn't waited for next time, or it would fail for ever.
 		for at, status := range r.status {
 			if status == memberOpen {
@@ -71,7 +71,7 @@ func (a *Aggregator) seal(r *round) bool {
 	r.spare.ok = false
 	r.status[r.spare.at] = memberBad
 	r.sum.Sub(&r.sum, r.spare.sig.Point())
-	return a.stragglers(r) <= a.params.MaxStragglers(len(r.members)) && a.seals(r)
+	return a.stragglers(r) <= a.params.MaxStragglers(r.mode, len(r.members)) && a.seals(r)
 }
 
 func (a *Aggregator) stragglers(r *round) (n int) {

@@ -84,7 +84,7 @@ func leafBytes(payload int) int { return 3*10 + 5 + max(payload, 32) }
 func (a *Aggregator) fits(n, bytes int) bool {
 	const around = headerSize + aggregateSize + signatureSize + 16
 	// A straggler takes its signature, and at most 3 bytes for its position.
-	return uint64(around+bytes+n/8+(signatureSize+3)*a.params.MaxStragglers(n)) <= a.params.MaxBatch
+	return uint64(around+bytes+n/8+(signatureSize+3)*a.params.MaxStragglers(ModeEd25519, n)) <= a.params.MaxBatch
 }
 
 // A gathering is the members of a batch to be.
@@ -166,9 +166,9 @@ func (a *Aggregator) gatherSlow(now int64, g *gathering, out []AggregatorAction)
 	fast := len(g.r.members)
 	for range a.pool.slow.n {
 		n := len(g.r.members) + 1
-		limit := a.params.MaxStragglers(n)
+		limit := a.params.MaxStragglers(g.r.mode, n)
 		if fast > 0 {
-			limit = a.params.MaxStragglers(max(n, int(a.params.MinStragglers))) / 2
+			limit = a.params.MaxStragglers(g.r.mode, max(n, int(a.params.MinStragglers))) / 2
 		}
 		if g.slow >= limit || n > a.limits.Leaves {
 			break

@@ -56,7 +56,7 @@ func TestBatchEncoding(t *testing.T) {
 				sets = append(sets, []uint32{3, 4, 5, 17}, upTo32(n/5))
 			}
 			for _, set := range sets {
-				if len(set) > p.MaxStragglers(n) {
+				if len(set) > p.MaxStragglers(mode, n) {
 					continue
 				}
 				b := plainBatch(mode, n, set...)
@@ -289,7 +289,7 @@ func TestBatchLimits(t *testing.T) {
 		"payload":         {func(p *Params) { p.MaxPayload = 38 }, RulePayloadSize},
 		"payload fits":    {func(p *Params) { p.MaxPayload = 39 }, 0},
 		"stragglers":      {func(p *Params) { p.MinStragglers, p.StragglerPercent = 1, 1 }, RuleStragglers},
-		"stragglers fit":  {func(p *Params) { p.MinStragglers, p.StragglerPercent = 1, 2 }, 0},
+		"stragglers fit":  {func(p *Params) { p.MinStragglers, p.StragglerPercent = 2, 1 }, 0},
 		"stragglers fit2": {func(p *Params) { p.MinStragglers, p.StragglerPercent = 2, 0 }, 0},
 	} {
 		p := DefaultParams()

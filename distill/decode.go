@@ -56,7 +56,7 @@ func DecodeBatch(encoded []byte, p *Params) (*Batch, error) {
 	if b.Stragglers, err = d.positions(b.Len()); err != nil {
 		return nil, err
 	}
-	if len(b.Stragglers) > p.MaxStragglers(b.Len()) {
+	if len(b.Stragglers) > p.MaxStragglers(b.Mode, b.Len()) {
 		return nil, reject(RuleStragglers)
 	}
 	if err := b.checkPayloads(p); err != nil {

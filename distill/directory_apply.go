@@ -69,7 +69,8 @@ func (d *Directory) apply(height, version uint64, c *Change, checked *checkedCha
 			return 0, RuleStaleChange
 		case c.ID >= uint64(len(d.slots)) || d.current(c.ID) == revoked:
 			return 0, RuleUnknownID
-		case c.ID >= d.ends[c.Dirver] || d.changedSince(c.ID, c.Dirver):
+		case c.ID >= d.ends[c.Dirver] || c.Kind != ChangeRemove && d.changedSince(c.ID, c.Dirver):
+			// A removal is of the id, whatever its keys: nobody escapes it by a rotation.
 			return 0, RuleStaleChange
 		}
 	}

@@ -317,6 +317,11 @@ func TestRemove(t *testing.T) {
 	wantRule(t, "long set", apply(Remove(1, 1, long)), RuleBitmap)
 	fifth := &Certificate{[]byte{cert.Bitmap[0] | 0x10}, cert.Signature}
 	wantRule(t, "a fifth validator", apply(Remove(1, 1, fifth)), RuleBitmap)
+	// The id changes its keys first, and is removed nevertheless.
+	rotated := w.rotate(t, 1, 1, w.clients[1], person(t, 23))
+	if err := apply(&rotated); err != nil {
+		t.Fatal(err)
+	}
 	if err := apply(Remove(1, 1, cert)); err != nil {
 		t.Fatal(err)
 	}

@@ -44,8 +44,9 @@ type Signed struct {
 }
 
 // Evidence is what a party has signed that an honest one doesn't sign: not after a crash,
-// not when it is restored from a copy by the rules, and not if all others conspire.
-// What a thief of its key signs is its own.
+// not when it is restored from a copy by the rules, and not if all others conspire, but
+// that a validator signs the log that it is given: one restored from a copy has to be
+// given the same log again. What a thief of its key signs is its own.
 //
 // There is no evidence of two witnessed batches: a validator that lost its store may
 // witness another one, after the first has expired.

@@ -134,6 +134,7 @@ var genesisChanges = []struct {
 	{"too many leaves", false, func(_ *testing.T, g *Genesis) { g.Params.MaxLeaves = 1<<24 + 1 }},
 	{"101 percent", false, func(_ *testing.T, g *Genesis) { g.Params.StragglerPercent = 101 }},
 	{"small batches", false, func(_ *testing.T, g *Genesis) { g.Params.MaxBatch = 1 }},
+	{"leaves that outlive no two batches", false, func(_ *testing.T, g *Genesis) { g.Params.MaxAhead = 2*g.Params.ValidFor - 1 }},
 	{"never valid", false, func(_ *testing.T, g *Genesis) { g.Params.ValidFor = 0 }},
 	{"overflowing heights", false, func(_ *testing.T, g *Genesis) { g.Params.MaxAhead = 1 << 63 }},
 }
@@ -202,8 +203,11 @@ func TestGenesisEncoding(t *testing.T) {
 func TestMaxStragglers(t *testing.T) {
 	p := DefaultParams()
 	for n, want := range map[int]int{1: 1, 256: 256, 257: 256, 1024: 256, 1028: 257, 1 << 20: 1 << 18, 1 << 24: 1 << 22} {
-		if got := p.MaxStragglers(n); got != want {
+		if got := p.MaxStragglers(ModeEd25519, n); got != want {
 			t.Errorf("%d leaves: %d, not %d", n, got, want)
+		}
+		if got := p.MaxStragglers(ModeFolded, n); got != min(want, 256) {
+			t.Errorf("%d leaves, folded: %d, not %d", n, got, min(want, 256))
 		}
 	}
 }

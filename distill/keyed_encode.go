@@ -161,7 +161,7 @@ func DecodeKeyedBatch(encoded []byte, p *Params) (*KeyedBatch, error) {
 	if b.Stragglers, err = d.positions(b.Len()); err != nil {
 		return nil, err
 	}
-	if len(b.Stragglers) > p.MaxStragglers(b.Len()) {
+	if len(b.Stragglers) > p.MaxStragglers(ModeFolded, b.Len()) {
 		return nil, reject(RuleStragglers)
 	}
 	copy(b.Aggregate[:], d.take(len(b.Aggregate)))

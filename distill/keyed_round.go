@@ -143,7 +143,7 @@ func (r *KeyedRound) Stragglers() []uint32 {
 func (r *KeyedRound) Finish(folded ...*bls.Signature) (*KeyedBatch, error) {
 	b := r.batch
 	b.Stragglers = r.Stragglers()
-	if len(b.Stragglers) > r.v.Params.MaxStragglers(b.Len()) {
+	if len(b.Stragglers) > r.v.Params.MaxStragglers(ModeFolded, b.Len()) {
 		return nil, reject(RuleStragglers)
 	}
 	var keys []*bls.PublicKey

@@ -406,7 +406,7 @@ func keyedForgeries(k *keyedNet, good []byte) map[string]keyedForgery {
 func TestKeyedTooMany(t *testing.T) {
 	k := newKeyedNet(t, 0, 5)
 	e := k.encode(k.batch(0, 1, 2))
-	k.Params.MinStragglers, k.Params.StragglerPercent = 1, 40
+	k.Params.MinStragglers, k.Params.StragglerPercent = 2, 100
 	_, err := k.Verify(e)
 	wantRule(t, "3 of 5", err, RuleStragglers)
 	_, err = k.Verify(k.encode(k.batch(0, 1)))

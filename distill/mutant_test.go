@@ -33,7 +33,7 @@ func newMutator(t *testing.T, seed uint64) *mutator {
 	m := &mutator{Rand: rand.New(rand.NewPCG(seed, 0)), t: t, net: newBatchNet(t, 20), off: offSubgroup(t)}
 	// Limits that small batches reach.
 	p := &m.net.genesis.Params
-	p.MaxLeaves, p.MaxPayload, p.MaxAhead, p.MinStragglers, p.MaxBatch = 11, 9, 4, 3, 1500
+	p.MaxLeaves, p.MaxPayload, p.MaxAhead, p.ValidFor, p.MinStragglers, p.MaxBatch = 11, 9, 4, 2, 3, 1500
 	m.net.net = m.net.genesis.ID()
 	var err error
 	if m.net.verifier, err = NewVerifier(m.net.genesis); err != nil {

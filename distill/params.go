@@ -25,10 +25,14 @@ type Params struct {
 	ValidFor         uint64 // heights from a batch's proposal to its last
 	MaxAhead         uint64 // heights from a batch's last to the last of its leaves
 	KeepResults      uint64 // heights that results are kept for, after their leaves have expired
-	DirectoryLag     uint64 // versions of the directory that a batch may be behind
+	DirectoryLag     uint64 // versions of the directory that a batch may be behind: more than are made in ValidFor heights
 	SeqWindow        uint64 // batches that an aggregator may publish out of order
 	Modes            ModeSet
-	Strict           bool // a client's nonces are executed without gaps
+
+	// Strict has a client's nonces executed without gaps. A message that expires, or a
+	// client restored from a copy, leaves a gap that stops the client for ever: it is for
+	// clients of which neither can happen.
+	Strict bool
 }
 
 // DefaultParams returns the parameters that most networks should use.
@@ -36,13 +40,17 @@ func DefaultParams() Params {
 	return Params{
 		MaxLeaves: 1 << 20, MaxPayload: 64 << 10, MaxBatch: 16 << 20,
 		StragglerPercent: 25, MinStragglers: 256,
-		ValidFor: 64, MaxAhead: 4096, KeepResults: 4096, DirectoryLag: 16, SeqWindow: 4096,
+		ValidFor: 64, MaxAhead: 4096, KeepResults: 4096, DirectoryLag: 128, SeqWindow: 4096,
 		Modes: Modes(ModeEd25519, ModeFolded, ModeLean),
 	}
 }
 
-// MaxStragglers returns how many of n leaves may be stragglers.
-func (p *Params) MaxStragglers(n int) int {
+// MaxStragglers returns how many of n leaves may be stragglers. In [ModeFolded], where each
+// costs a pairing, the percentage doesn't count.
+func (p *Params) MaxStragglers(m Mode, n int) int {
+	if m == ModeFolded {
+		return int(min(p.MinStragglers, uint64(n)))
+	}
 	hi, lo := bits.Mul64(uint64(n), p.StragglerPercent)
 	share, _ := bits.Div64(hi, lo, 100)
 	return int(min(max(share, p.MinStragglers), uint64(n)))
@@ -77,6 +85,9 @@ func (p *Params) Check() error {
 		if *f.v < f.min || *f.v > f.max {
 			return genesisError("parameter %q is %d, and not from %d to %d", f.name, *f.v, f.min, f.max)
 		}
+	}
+	if p.MaxAhead < 2*p.ValidFor {
+		return genesisError("leaves may be at most %d heights ahead, so that none lives as long as two batches, of %d each", p.MaxAhead, p.ValidFor)
 	}
 	if p.Modes == 0 || p.Modes&^allModes != 0 {
 		return genesisError("no modes, or unknown ones")

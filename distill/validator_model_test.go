@@ -166,7 +166,7 @@ type history struct {
 func newHistory(t testing.TB, seed uint64) *history {
 	w := newTown(t, 1, 0)
 	p := &w.genesis.Params
-	p.KeepResults, p.MaxAhead, p.ValidFor, p.SeqWindow, p.DirectoryLag = 12, 9, 6, 10, 2
+	p.KeepResults, p.MaxAhead, p.ValidFor, p.SeqWindow, p.DirectoryLag = 12, 12, 6, 10, 2
 	p.Strict = seed%4 == 3
 	w.net = w.genesis.ID()
 	return &history{town: w, t: t, rng: rand.New(rand.NewPCG(seed, 8)), model: newLogModel(w.genesis)}

@@ -227,7 +227,7 @@ func (r *rogueAggregator) forgery(a *aggregator, b *distill.Batch) []byte {
 // other returns a valid batch of the same number, in which somebody who signed is a
 // straggler, or absent.
 func (r *rogueAggregator) other(s *sim, b *distill.Batch) *distill.Batch {
-	if len(b.Stragglers)+1 > s.w.params.MaxStragglers(b.Len()) || b.Mode == distill.ModeFolded {
+	if len(b.Stragglers)+1 > s.w.params.MaxStragglers(b.Mode, b.Len()) || b.Mode == distill.ModeFolded {
 		return nil
 	}
 	x := *b
