@@ -146,16 +146,6 @@ func (a *aggregator) do(ctx context.Context, f func(now int64) error) bool {
 	return false
 }
 
-// tryDo is do for those who don't wait.
-func (a *aggregator) tryDo(f func(now int64) error) bool {
-	select {
-	case a.work <- f:
-		return true
-	default:
-		return false
-	}
-}
-
 func (a *aggregator) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup

@@ -17,7 +17,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -215,15 +214,4 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-t.C:
 		return true
 	}
-}
-
-// validatorOf reports whether a party runs one of the validators.
-func (s *Service) validatorOf(fingerprint string) bool {
-	return slices.ContainsFunc(s.cfg.Validators, func(name string) bool {
-		if s.isSelf(name) {
-			return fingerprint == s.host.Identity.Fingerprint()
-		}
-		m, ok := s.host.Roster.Find(name)
-		return ok && m.Fingerprint == fingerprint
-	})
 }

@@ -55,12 +55,12 @@ func Submissions(f *aggregatev1.Submissions, each func(*distill.Submission)) err
 	from, at := uint64(0), uint64(0)
 	for i := range n { // before anything is done with one of them
 		end := uint64(f.Ends[i])
-		if end < from || end > uint64(len(f.Payloads)) || f.Sizes[i] > bls.SignatureSize {
+		if end < from || end > uint64(len(f.GetPayloads())) || f.Sizes[i] > bls.SignatureSize {
 			return errColumns
 		}
 		from, at = end, at+uint64(f.Sizes[i])
 	}
-	if from != uint64(len(f.Payloads)) || at != uint64(len(f.Signatures)) {
+	if from != uint64(len(f.GetPayloads())) || at != uint64(len(f.GetSignatures())) {
 		return errColumns
 	}
 	from, at = 0, 0
