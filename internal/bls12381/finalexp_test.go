@@ -47,7 +47,7 @@ func TestFinalExponentiation(t *testing.T) {
 		for mask := 1; mask < 64; mask++ { // elements of all subfields among them
 			list = append(list, sparse12(mask))
 		}
-		for range 30 {
+		for range 10 {
 			list = append(list, random12())
 		}
 		one := fe12One()
@@ -69,7 +69,10 @@ func TestFinalExponentiation(t *testing.T) {
 			if is {
 				ones++
 			}
-			// A multiple of order r, and what is left without it.
+			if i%5 != 0 {
+				continue
+			}
+			// An r-th power changes nothing.
 			var g, p fe12
 			g.Exp(f, fr.Modulus())
 			if !finalIsOne(&g) {

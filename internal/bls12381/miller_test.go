@@ -5,6 +5,7 @@ package bls12381
 
 import (
 	"math/big"
+	"sync"
 	"testing"
 
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
@@ -98,7 +99,17 @@ var twistPrimes = []int64{13, 23, 2713, 11953, 262069}
 
 // hostilePoints returns points of the subgroup, points of each small order, sums of both,
 // and points from anywhere.
-func hostilePoints(t *testing.T) (list []bls.G2Affine) {
+func hostilePoints(t *testing.T) []bls.G2Affine {
+	hostileOnce.Do(func() { hostileList = makeHostilePoints(t) })
+	return hostileList
+}
+
+var (
+	hostileOnce sync.Once
+	hostileList []bls.G2Affine
+)
+
+func makeHostilePoints(t *testing.T) (list []bls.G2Affine) {
 	in := func() bls.G2Affine {
 		q, _ := randomG2()
 		return q.toAffine()
@@ -113,14 +124,10 @@ func hostilePoints(t *testing.T) (list []bls.G2Affine) {
 		if rest.Sign() != 0 {
 			t.Fatalf("%d doesn't divide the order", l)
 		}
-		for e2 := new(big.Int); ; { // the square of l may kill all
-			if e2.Mod(e, big.NewInt(l)).Sign() == 0 {
-				e.Quo(e, big.NewInt(l))
-				continue
-			}
-			break
+		for new(big.Int).Mod(e, big.NewInt(l)).Sign() == 0 { // the square of l kills all
+			e.Quo(e, big.NewInt(l))
 		}
-		for range 3 {
+		for range 2 {
 			r := randomTwistPoint()
 			j := slowMultG2(e, &r)
 			var a bls.G2Affine
