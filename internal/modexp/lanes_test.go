@@ -81,7 +81,7 @@ func TestLaneProducts(t *testing.T) { onLanes(t, testLaneProducts) }
 
 func testLaneProducts(t *testing.T) {
 	for _, bits := range laneSizes {
-		if bits > 1035 && laneTwin && !long() {
+		if bits > 1035 && laneTwin && !long() || bits > 515 && testing.Short() && bits != 1024 {
 			continue
 		}
 		r := newRand(t)
@@ -139,6 +139,9 @@ func TestLaneTwin(t *testing.T) {
 	}
 	defer resetKernel()
 	for _, bits := range laneSizes {
+		if bits > 2048 && testing.Short() {
+			continue
+		}
 		r := newRand(t)
 		lt := newLaneTest(r, bits)
 		x, y, z, w := lt.number(), lt.number(), lt.number(), lt.number()
