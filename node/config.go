@@ -65,7 +65,7 @@ type Limits struct {
 	Message     int      `toml:"message"`     // bytes of a message; 0: 4 MiB
 	Call        Duration `toml:"call"`        // for one call; 0: 30s
 	Calls       int      `toml:"calls"`       // of one party at a time; 0: 64
-	Connections int      `toml:"connections"` // of all together; 0: 1024
+	Connections int      `toml:"connections"` // of all together, a 16th for each party; 0: 1024
 	StoreBytes  int64    `toml:"store-bytes"` // size of the store; 0: no limit
 	Drain       Duration `toml:"drain"`       // for calls under way when the node ends; 0: 10s
 }

@@ -5,13 +5,10 @@ package node
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -82,42 +79,4 @@ func version() string {
 		return bi.Main.Version
 	}
 	return "devel"
-}
-
-// A limitListener closes connections beyond a number at once, so that those who connect
-// without end don't keep the others waiting.
-type limitListener struct {
-	net.Listener
-	most int64
-	open atomic.Int64
-}
-
-func newLimitListener(l net.Listener, most int) *limitListener {
-	return &limitListener{Listener: l, most: int64(most)}
-}
-
-// Accept implements [net.Listener].
-func (l *limitListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if l.open.Add(1) <= l.most {
-			return &limitConn{Conn: c, release: sync.OnceFunc(func() { l.open.Add(-1) })}, nil
-		}
-		l.open.Add(-1)
-		c.Close()
-	}
-}
-
-type limitConn struct {
-	net.Conn
-	release func()
-}
-
-// Close implements [net.Conn].
-func (c *limitConn) Close() error {
-	c.release()
-	return c.Conn.Close()
 }

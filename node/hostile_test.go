@@ -485,6 +485,80 @@ func TestWrongCertificates(t *testing.T) {
 	n.alive(t, "wrong certificates")
 }
 
+// TestConnectionsOfOne takes as many connections as it gets: from an address without a
+// key, by one party, and by many that aren't known. Others get theirs.
+func TestConnectionsOfOne(t *testing.T) {
+	t.Parallel()
+	n := start(t, newDir(t, testConfig+"[limits]\nconnections = 96\n"))
+	bob, carol := newParty(t), newParty(t)
+	n.join(t, bob, "bob")
+	n.join(t, carol, "carol")
+	open := func(conns []*rawConn) (count int) {
+		for _, c := range conns {
+			c.SetReadDeadline(time.Now().Add(200 * time.Millisecond))
+			if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+				count++
+			}
+		}
+		return count
+	}
+	var byBob, byStrangers []*rawConn
+	for range 10 {
+		byBob = append(byBob, n.raw(t, bob))
+	}
+	if got := open(byBob); got != 6 {
+		t.Errorf("a party has %d connections of 96", got)
+	}
+	n.invite(t, "dave")
+	for range 10 {
+		byStrangers = append(byStrangers, n.raw(t, newParty(t)))
+	}
+	// Bob and Carol came in as strangers, on connections that are still open.
+	if got := open(byStrangers); got != 6-2 {
+		t.Errorf("strangers have %d connections of 96", got)
+	}
+	n.raw(t, carol)
+	var silent []net.Conn
+	for range 100 {
+		c, err := net.Dial("tcp", n.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		silent = append(silent, c)
+	}
+	time.Sleep(100 * time.Millisecond)
+	n.listener.mu.Lock()
+	for a, k := range n.listener.unknown {
+		if k > 12 {
+			t.Errorf("%v has %d connections that say nothing", a, k)
+		}
+	}
+	n.listener.mu.Unlock()
+	if got := n.listener.open.Load(); got > 6+6+12+10 {
+		t.Errorf("%d connections", got)
+	}
+	// All are given back.
+	for _, c := range append(byBob, byStrangers...) {
+		c.Close()
+	}
+	for _, c := range silent {
+		c.Close()
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for time.Now().Before(deadline) {
+		n.listener.mu.Lock()
+		left := n.listener.parties[bob.Fingerprint()] + n.listener.parties[stranger] + len(n.listener.unknown)
+		n.listener.mu.Unlock()
+		if left == 2 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if _, err := n.client(t, bob).Join(t.Context(), new(nodev1.JoinRequest)); connect.CodeOf(err) == connect.CodeUnavailable {
+		t.Errorf("the party doesn't get in again: %v", err)
+	}
+}
+
 // TestReplayedInvitation uses an invitation several times: one party comes in.
 func TestReplayedInvitation(t *testing.T) {
 	t.Parallel()

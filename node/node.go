@@ -329,6 +329,7 @@ func (n *Node) server() *http.Server {
 		ReadHeaderTimeout: 5 * time.Second, // of the handshake too
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
+		ConnState:         n.connState,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: 256,
 			SendPingTimeout:      15 * time.Second,
