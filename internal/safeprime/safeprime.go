@@ -61,7 +61,7 @@ const progressInterval = 250 * time.Millisecond
 //
 // It keeps GOMAXPROCS goroutines busy and returns when all of them have
 // ended. When ctx is done it returns an error that wraps ctx.Err() as soon as
-// each has completed the test of one candidate: about 2 ms at 2048 bits, and
+// each has completed a test of candidates: about 3 ms at 2048 bits, and
 // 60 ms in the rare case that it is the final test of a prime.
 //
 // If progress isn't nil, it is called a few times a second and after every
