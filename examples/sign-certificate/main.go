@@ -1,7 +1,7 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sign-certificate signs a certificate for a web server, by a CA whose key is shared
+// Command sign-certificate signs a certificate for a web server, by a CA whose key is shared
 // among nodes: no machine has it, and K of them have to agree.
 //
 //	sign-certificate DIR undersign://HOST:PORT/FINGERPRINT threshold.pub ca.pem NAME
