@@ -10,6 +10,7 @@ import (
 
 	"github.com/undersign/undersign/distill"
 	"github.com/undersign/undersign/internal/relay"
+	"github.com/undersign/undersign/internal/relay/nats"
 )
 
 // Config is the service's part of the configuration. A node has it if it names a genesis,
@@ -24,8 +25,10 @@ type Config struct {
 	Aggregator *AggregatorConfig `toml:"aggregator"`
 	Validator  *ValidatorConfig  `toml:"validator"`
 	Directory  *DirectoryConfig  `toml:"directory"`
+	// NATS is the queue that several validators share.
+	NATS *nats.Config `toml:"nats"`
 
-	// Relay is the queue that several validators share. Nil: the node's own, for one.
+	// Relay is the queue, if it isn't that of NATS or, for one validator, the node's own.
 	Relay relay.Relay `toml:"-"`
 	// App is what a validator executes messages with. Nil: all are accepted.
 	App distill.App `toml:"-"`
@@ -112,6 +115,14 @@ func (c *Config) Check() error {
 	}
 	if v := c.Validator; v != nil {
 		positive("tick-ms", v.TickMS, 60_000)
+	}
+	if c.NATS != nil {
+		if c.Validator == nil {
+			bad("only validators read the queue")
+		}
+		if err := c.NATS.Check(); err != nil {
+			bad("%w", err)
+		}
 	}
 	if d := c.Directory; d != nil {
 		positive("queue", d.Queue, 1<<20)

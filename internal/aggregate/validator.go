@@ -27,7 +27,8 @@ type validator struct {
 	index   int
 	tick    time.Duration
 	relay   relay.Relay
-	own     bool // the relay is in the node's store
+	own     bool       // the relay is in the node's store
+	late    *lateRelay // the relay, if it has to be opened
 	journal *store.Journal
 	store   *store.Validator
 	peers   []*remote // of the other validators
@@ -79,6 +80,10 @@ func newValidator(s *Service) (*validator, error) {
 	}
 	if !s.isSelf(s.cfg.Validators[v.index]) {
 		return nil, fmt.Errorf("aggregate: the key in %s is that of validator %d, which isn't named self", name, v.index)
+	}
+	if v.relay == nil && s.cfg.NATS != nil {
+		v.late = newLateRelay(*s.cfg.NATS, s.host.Dir, v.log)
+		v.relay = v.late
 	}
 	if v.relay == nil {
 		if len(s.genesis.Validators) > 1 {
@@ -200,6 +205,10 @@ func (v *validator) heads(ctx context.Context) map[int]uint64 {
 }
 
 func (v *validator) run(ctx context.Context) error {
+	if v.late != nil {
+		v.setWaiting("the queue")
+		v.late.start()
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() { v.ticks(ctx) })
@@ -210,7 +219,7 @@ func (v *validator) run(ctx context.Context) error {
 	err := v.read(ctx)
 	cancel()
 	group.Wait()
-	if v.own {
+	if v.own || v.late != nil {
 		err = errors.Join(err, v.relay.Close())
 	}
 	return err
