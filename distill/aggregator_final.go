@@ -13,7 +13,6 @@ import (
 // are missing.
 func (a *Aggregator) close(now int64, r *round, out []AggregatorAction) ([]AggregatorAction, error) {
 	out = a.verifyBurst(now, r, out)
-	a.waits.update(&a.limits)
 	missing := 0
 	for _, status := range r.status {
 		if status != memberGood {
@@ -21,7 +20,16 @@ func (a *Aggregator) close(now int64, r *round, out []AggregatorAction) ([]Aggre
 		}
 	}
 	n := len(r.members)
-	if missing > a.params.MaxStragglers(r.mode, n) || r.mode == ModeLean && missing == n {
+	tooMany := missing > a.params.MaxStragglers(r.mode, n)
+	if last := r.proposedAt + a.limits.MaxWait; tooMany && r.open > 0 && now < last {
+		// That so many are to blame is less likely than that everything takes longer than
+		// it did, here or on the way. All of them would be in quarantine, and batches
+		// small for a long time.
+		r.closeAt = min(now+a.waits.wait, last)
+		return out, nil
+	}
+	a.waits.update(&a.limits)
+	if tooMany || r.mode == ModeLean && missing == n {
 		// Whoever made it fail isn't waited for next time, or it would fail for ever.
 		for at, status := range r.status {
 			if status == memberOpen {
