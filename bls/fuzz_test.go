@@ -39,6 +39,20 @@ func FuzzParse(f *testing.F) {
 				t.Error("a signature isn't on the curve")
 			}
 		}
+		raw, err := ParseUncheckedCompressed(b)
+		if err == nil && !bytes.Equal(raw.a.Point().Bytes(), b) {
+			t.Errorf("a point of the curve %x became another", b)
+		}
+		sig, want := ParseSignature(b)
+		if err == nil {
+			var got *Signature
+			if got, err = raw.Check(); err == nil && !got.Equal(sig) {
+				t.Error("checked, it is another signature")
+			}
+		}
+		if (err == nil) != (want == nil) {
+			t.Errorf("checked at once: %v, and later: %v", want, err)
+		}
 		if k, err := ParseSecretKey(b); err == nil {
 			if out, err := k.MarshalBinary(); err != nil || !bytes.Equal(out, b) {
 				t.Error("a secret key became another")
