@@ -33,8 +33,9 @@ type aggregator struct {
 	remotes []*remote
 	dir     directory
 
-	work chan func(now int64) error
-	quit chan struct{} // closed when the loop has ended
+	work   chan func(now int64) error // new messages
+	urgent chan func(now int64) error // what is about those that are here: it goes first
+	quit   chan struct{}              // closed when the loop has ended
 
 	// Of the loop alone.
 	machine    *distill.Aggregator
@@ -72,7 +73,7 @@ func newAggregator(s *Service) (*aggregator, error) {
 	}
 	a := &aggregator{
 		s: s, id: cfg.ID, log: s.log.With("role", "aggregator"), journal: s.host.Store.Journal("aggregator"),
-		work: make(chan func(int64) error, queueLength), quit: make(chan struct{}),
+		work: make(chan func(int64) error, queueLength), urgent: make(chan func(int64) error, queueLength), quit: make(chan struct{}),
 		sessions: make(map[*session]struct{}), routes: make(map[uint64]*session), publishing: make(map[uint64]bool),
 		most: int64(cfg.Sessions), tokens: tokens{list: make(map[[16]byte]*token)},
 	}
@@ -135,10 +136,20 @@ func (a *aggregator) status() error {
 	return nil
 }
 
-// do has the loop run a function, or returns false if there is no loop any more.
+// do has the loop run a function before new messages, or returns false if there is no
+// loop any more.
 func (a *aggregator) do(ctx context.Context, f func(now int64) error) bool {
+	return a.hand(ctx, a.urgent, f)
+}
+
+// later has the loop run a function when its turn comes.
+func (a *aggregator) later(ctx context.Context, f func(now int64) error) bool {
+	return a.hand(ctx, a.work, f)
+}
+
+func (a *aggregator) hand(ctx context.Context, c chan<- func(int64) error, f func(int64) error) bool {
 	select {
-	case a.work <- f:
+	case c <- f:
 		return true
 	case <-ctx.Done():
 	case <-a.quit:
@@ -180,21 +191,19 @@ func (a *aggregator) loop(ctx context.Context) error {
 		case <-stats.C:
 			a.metrics.set(a.machine.Stats(), len(a.sessions))
 			continue
+		case f := <-a.urgent:
+			if err := f(a.s.now()); err != nil {
+				return err
+			}
 		case f := <-a.work:
 			if err := f(a.s.now()); err != nil {
 				return err
 			}
-			for more := true; more; { // before the deadline is looked at again
-				select {
-				case f := <-a.work:
-					if err := f(a.s.now()); err != nil {
-						return err
-					}
-				default:
-					more = false
-				}
-			}
 		case <-timer.C:
+		}
+		// Signatures that have come count, however long they have waited here for the loop.
+		if err := a.drain(); err != nil {
+			return err
 		}
 		if at, ok := a.machine.Deadline(); ok && at <= a.s.now() {
 			out, err := a.machine.Tick(a.s.now())
@@ -204,6 +213,21 @@ func (a *aggregator) loop(ctx context.Context) error {
 		}
 		a.flush()
 	}
+}
+
+// drain runs what is urgent.
+func (a *aggregator) drain() error {
+	for range 4 * queueLength {
+		select {
+		case f := <-a.urgent:
+			if err := f(a.s.now()); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+	return nil
 }
 
 // done does what the machine wants done. An error that isn't about what somebody sent

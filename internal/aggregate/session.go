@@ -262,14 +262,17 @@ func (s *session) submit(ctx context.Context, f *aggregatev1.Submissions) error 
 	if strangers {
 		return errStranger
 	}
-	return s.do(ctx, func(now int64) error {
+	if !s.a.later(ctx, func(now int64) error {
 		for _, x := range list {
 			if err := s.a.done(s.a.machine.HandleSubmission(now, x)); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}) {
+		return errEnding
+	}
+	return nil
 }
 
 func (s *session) reduce(ctx context.Context, f *aggregatev1.Reductions) error {

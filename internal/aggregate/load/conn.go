@@ -275,13 +275,13 @@ func (c *conn) fresh(now time.Time, limited bool) []*aggregatev1.SessionRequest 
 	return p.done()
 }
 
-// late returns submissions again that weren't acknowledged for 5 seconds, or have had no
-// receipt for 20.
+// late returns submissions again that have had no receipt for half a minute. Before that a
+// session that isn't broken has lost nothing.
 func (c *conn) late(now time.Time) []*aggregatev1.SessionRequest {
 	var p packer
 	for i := range c.ids {
 		age := now.UnixNano() - c.sent[i]
-		if c.first[i] == 0 || age < int64(20*time.Second) && (c.acked[i] || age < int64(5*time.Second)) {
+		if c.first[i] == 0 || age < int64(30*time.Second) {
 			continue
 		}
 		c.r.count(resent, 1)
