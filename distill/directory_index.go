@@ -81,7 +81,7 @@ type edCache struct {
 	young, old map[uint32]*zip215.Key
 }
 
-const edCacheSize = 1 << 15
+const edCacheSize = 1 << 16
 
 func (c *edCache) get(slot uint32, enc *[32]byte) *zip215.Key {
 	c.mu.Lock()

@@ -22,20 +22,51 @@ func (s *Store) Journal(name string) *Journal { return &Journal{s, name} }
 // Commit implements [distill.Journal].
 func (j *Journal) Commit(writes []distill.Record) error {
 	return j.s.Update(func(tx *Tx) error {
-		for _, w := range writes {
-			var err error
-			if w.Value == nil {
-				_, err = tx.Exec("DELETE FROM journal WHERE space = ? AND key = ?", j.space, w.Key)
+		sets := inserter{tx: tx, head: "INSERT OR REPLACE INTO journal (space, key, value) VALUES ", columns: 3}
+		for len(writes) > 0 {
+			// In their order, as a key may be there twice.
+			n := 0
+			for n < len(writes) && (writes[n].Value == nil) == (writes[0].Value == nil) {
+				n++
+			}
+			if writes[0].Value == nil {
+				if err := j.remove(tx, writes[:n]); err != nil {
+					return err
+				}
 			} else {
-				_, err = tx.Exec("INSERT INTO journal (space, key, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-					j.space, w.Key, w.Value)
+				for _, w := range writes[:n] {
+					if err := sets.add(j.space, w.Key, w.Value); err != nil {
+						return err
+					}
+				}
+				if err := sets.flush(); err != nil {
+					return err
+				}
 			}
-			if err != nil {
-				return err
-			}
+			writes = writes[n:]
 		}
 		return nil
 	})
+}
+
+// remove deletes keys, many by one statement.
+func (j *Journal) remove(tx *Tx, list []distill.Record) error {
+	for len(list) > 0 {
+		n := 1
+		if len(list) >= insertRows {
+			n = insertRows
+		}
+		args := make([]any, 0, 1+n)
+		args = append(args, j.space)
+		for _, r := range list[:n] {
+			args = append(args, r.Key)
+		}
+		if _, err := tx.Exec("DELETE FROM journal WHERE space = ? AND key IN "+string(tuple(n)), args...); err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
 }
 
 var errStop = errors.New("stop")

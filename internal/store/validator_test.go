@@ -5,6 +5,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -242,6 +243,20 @@ func TestJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := memory.Commit(writes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// As many as are written and deleted by one statement, and some keys twice.
+	for range 4 {
+		var writes []distill.Record
+		for i := range 900 {
+			w := distill.Record{Key: []byte{1, 7, byte(r.IntN(200))}}
+			if i/300%2 == 0 {
+				w.Value = []byte(fmt.Sprint(r.Uint64()))
+			}
+			writes = append(writes, w)
+		}
+		if err := errors.Join(s.Journal("a").Commit(writes), memory.Commit(writes)); err != nil {
 			t.Fatal(err)
 		}
 	}
