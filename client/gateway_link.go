@@ -67,6 +67,9 @@ func (l *link) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// While nothing is sent the transport waits for it, and doesn't see that ctx has ended.
+	stop := context.AfterFunc(ctx, func() { stream.CloseRequest() })
+	defer stop()
 	defer stream.CloseRequest()
 	net := l.g.cfg.Network.ID()
 	if err := stream.Send(&aggregatev1.SessionRequest{Frame: &aggregatev1.SessionRequest_Hello{Hello: &aggregatev1.Hello{Network: net[:]}}}); err != nil {

@@ -104,6 +104,9 @@ func (c *conn) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// While nothing is sent the transport waits for it, and doesn't see that ctx has ended.
+	stop := context.AfterFunc(ctx, func() { stream.CloseRequest() })
+	defer stop()
 	defer stream.CloseRequest()
 	challenge, err := c.greet(stream)
 	if err != nil {
