@@ -259,6 +259,14 @@ rate = "2/h"
 		_, err := own.Reload(t.Context(), new(nodev1.ReloadRequest))
 		return err
 	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rewrite(string(data) + "[[rule]]\nparties = [\"carol\"]\noperations = [\"node.accept\"]\n"); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, "another configuration with the same rule", status(bob), connect.CodeResourceExhausted)
 	wantCode(t, "a wrong configuration", rewrite(testConfig+"nonsense = 1\n"), connect.CodeFailedPrecondition)
 	wantCode(t, "carol", status(carol), connect.CodePermissionDenied)
 	if err := rewrite(testConfig + "[[rule]]\nparties = [\"carol\"]\noperations = [\"node.*\"]\n"); err != nil {

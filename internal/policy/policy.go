@@ -67,25 +67,31 @@ type Decision struct {
 // by several goroutines.
 type Policy struct {
 	rules []rule
-
-	mu      sync.Mutex
-	buckets map[bucketKey]*bucket
-	swept   time.Time
+	used  *usage
 }
 
 type rule struct {
 	Rule
 	rate rate
+	same string // is that of another rule if it allows the same, to whomever
+}
+
+// A usage is what is left of rates. A policy that takes the place of another goes on with
+// the other's.
+type usage struct {
+	mu      sync.Mutex
+	buckets map[bucketKey]*bucket
+	swept   time.Time
 }
 
 type bucketKey struct {
-	rule  int
+	same  string
 	party string
 }
 
 // New returns the policy of some rules.
 func New(rules []Rule) (*Policy, error) {
-	p := &Policy{buckets: make(map[bucketKey]*bucket)}
+	p := &Policy{used: &usage{buckets: make(map[bucketKey]*bucket)}}
 	for i, r := range rules {
 		for _, list := range []struct {
 			name  string
@@ -105,10 +111,15 @@ func New(rules []Rule) (*Policy, error) {
 		if err != nil {
 			return nil, fmt.Errorf("policy: rule %d: %w", i+1, err)
 		}
-		p.rules = append(p.rules, rule{r, rate})
+		p.rules = append(p.rules, rule{r, rate, fmt.Sprintf("%q %q %q", r.Operations, r.Keys, r.Rate)})
 	}
 	return p, nil
 }
+
+// Follow has p, which wasn't used yet, take the place of another policy: what parties have
+// used of their rates counts under rules that allow the same operations and keys at the
+// same rate. Who is named beside them, and in which place a rule stands, doesn't matter.
+func (p *Policy) Follow(old *Policy) { p.used = old.used }
 
 func checkPattern(s string, prefixes bool) error {
 	if s == "*" {
@@ -140,7 +151,8 @@ func (p *Policy) Decide(c Call, now time.Time) (Decision, error) {
 		return Decision{}, &DeniedError{c, "the caller or the operation isn't known"}
 	}
 	known := false
-	for i, r := range p.rules {
+	for i := range p.rules {
+		r := &p.rules[i]
 		if !matches(r.Parties, c.Party) {
 			continue
 		}
@@ -148,7 +160,7 @@ func (p *Policy) Decide(c Call, now time.Time) (Decision, error) {
 		if !matches(r.Operations, c.Operation) || (c.Key != "" && !matches(r.Keys, c.Key)) {
 			continue
 		}
-		if after := p.take(i, c.Party, now); after > 0 {
+		if after := p.used.take(r, c.Party, now); after > 0 {
 			return Decision{}, &LimitError{c, after}
 		}
 		return Decision{Approve: r.Approve}, nil
@@ -189,28 +201,31 @@ func parseRate(s string) (rate, error) {
 // A bucket holds the tokens of one party under one rule: as many as intervals have
 // passed since empty, and no more than the burst.
 type bucket struct {
+	rate  rate
 	empty time.Time
 }
 
+// full is what empty is at least.
+func (r rate) full(now time.Time) time.Time { return now.Add(-time.Duration(r.burst) * r.interval) }
+
 // take takes a token, or returns how long it takes until there is one.
-func (p *Policy) take(i int, party string, now time.Time) time.Duration {
-	r := p.rules[i].rate
-	if r.burst == 0 {
+func (u *usage) take(r *rule, party string, now time.Time) time.Duration {
+	if r.rate.burst == 0 {
 		return 0
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sweep(now)
-	full := now.Add(-time.Duration(r.burst) * r.interval)
-	b := p.buckets[bucketKey{i, party}]
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.sweep(now)
+	full := r.rate.full(now)
+	b := u.buckets[bucketKey{r.same, party}]
 	if b == nil {
-		b = &bucket{full}
-		p.buckets[bucketKey{i, party}] = b
+		b = &bucket{r.rate, full}
+		u.buckets[bucketKey{r.same, party}] = b
 	}
 	if b.empty.Before(full) {
 		b.empty = full
 	}
-	next := b.empty.Add(r.interval)
+	next := b.empty.Add(r.rate.interval)
 	if next.After(now) {
 		return next.Sub(now)
 	}
@@ -219,15 +234,14 @@ func (p *Policy) take(i int, party string, now time.Time) time.Duration {
 }
 
 // sweep forgets full buckets once a minute, so that parties that stay away cost nothing.
-func (p *Policy) sweep(now time.Time) {
-	if now.Sub(p.swept) < time.Minute {
+func (u *usage) sweep(now time.Time) {
+	if now.Sub(u.swept) < time.Minute {
 		return
 	}
-	p.swept = now
-	for k, b := range p.buckets {
-		r := p.rules[k.rule].rate
-		if b.empty.Before(now.Add(-time.Duration(r.burst) * r.interval)) {
-			delete(p.buckets, k)
+	u.swept = now
+	for k, b := range u.buckets {
+		if b.empty.Before(b.rate.full(now)) {
+			delete(u.buckets, k)
 		}
 	}
 }

@@ -146,8 +146,8 @@ func TestRate(t *testing.T) {
 		call(fmt.Sprint(i), time.Hour)
 	}
 	call("z", 3*time.Hour)
-	if len(p.buckets) != 1 {
-		t.Errorf("%d buckets are kept", len(p.buckets))
+	if len(p.used.buckets) != 1 {
+		t.Errorf("%d buckets are kept", len(p.used.buckets))
 	}
 }
 
@@ -167,5 +167,59 @@ func TestRateConcurrent(t *testing.T) {
 	wg.Wait()
 	if n := allowed.Load(); n != 100 {
 		t.Errorf("%d calls are allowed", n)
+	}
+}
+
+// A policy that takes another's place doesn't give anybody a new start.
+func TestFollow(t *testing.T) {
+	limited := Rule{Parties: []string{"a", "c"}, Operations: []string{"x"}, Keys: []string{"k"}, Rate: "2/h"}
+	old := mustNew(t, limited, Rule{Parties: []string{"*"}, Operations: []string{"y"}, Rate: "2/h"})
+	use := func(p *Policy, party, operation string) error {
+		_, err := p.Decide(Call{party, operation, ""}, start)
+		return err
+	}
+	for range 2 {
+		for _, c := range []struct{ party, operation string }{{"a", "x"}, {"a", "y"}, {"b", "y"}} {
+			if err := use(old, c.party, c.operation); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	change := func(f func(*Rule)) Rule { r := limited; f(&r); return r }
+	for _, tt := range []struct {
+		name  string
+		rule  Rule
+		fresh bool
+	}{
+		{"the same", limited, false},
+		{"another party beside", change(func(r *Rule) { r.Parties = []string{"d", "a"} }), false},
+		{"by a star", change(func(r *Rule) { r.Parties = []string{"*"} }), false},
+		{"to be approved", change(func(r *Rule) { r.Approve = true }), false},
+		{"another rate", change(func(r *Rule) { r.Rate = "3/h" }), true},
+		{"no rate", change(func(r *Rule) { r.Rate = "" }), true},
+		{"more operations", change(func(r *Rule) { r.Operations = []string{"x", "z"} }), true},
+		{"other keys", change(func(r *Rule) { r.Keys = []string{"k", "l"} }), true},
+		{"a list that reads alike", change(func(r *Rule) { r.Keys = []string{`k"`} }), true},
+	} {
+		p := mustNew(t, Rule{Parties: []string{"z"}, Operations: []string{"*"}}, tt.rule, Rule{Parties: []string{"*"}, Operations: []string{"y"}, Rate: "2/h"})
+		p.Follow(old)
+		var limit *LimitError
+		if err := use(p, "a", "x"); (err == nil) != tt.fresh || err != nil && !errors.As(err, &limit) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if err := use(p, "b", "y"); !errors.As(err, &limit) {
+			t.Errorf("%s: the rule that stayed: %v", tt.name, err)
+		}
+	}
+	// What is used under the new one counts for the old, which calls may still be at.
+	p := mustNew(t, limited)
+	p.Follow(old)
+	for range 2 {
+		if err := use(p, "c", "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := use(old, "c", "x"); err == nil {
+		t.Error("the old policy has its own account")
 	}
 }

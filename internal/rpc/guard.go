@@ -76,8 +76,14 @@ func NewGuard(cfg GuardConfig) *Guard {
 	return g
 }
 
-// SetPolicy makes a policy hold from the next call on.
-func (g *Guard) SetPolicy(p *policy.Policy) { g.policy.Store(p) }
+// SetPolicy makes a policy hold from the next call on. Under rules that stay the same
+// parties have left of their rates what they had.
+func (g *Guard) SetPolicy(p *policy.Policy) {
+	if old := g.policy.Load(); old != nil {
+		p.Follow(old)
+	}
+	g.policy.Store(p)
+}
 
 // SetLimits makes limits hold from the next call on, but for the size of messages, which
 // stays what it was when services were added.
