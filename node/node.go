@@ -97,10 +97,10 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	pages := n.cfg.Limits.StoreBytes / 4096
-	if n.store, err = store.Open(filepath.Join(dir, nodedir.Store), store.Options{MaxPages: pages}); err != nil {
+	if n.store, err = store.Open(filepath.Join(dir, nodedir.Store), store.Options{MaxPages: pages, Failed: n.fail}); err != nil {
 		return err
 	}
-	if n.audit, err = audit.Open(filepath.Join(dir, nodedir.Audit), n.id.SigningKey(), audit.Options{}); err != nil {
+	if n.audit, err = audit.Open(filepath.Join(dir, nodedir.Audit), n.id.SigningKey(), audit.Options{Failed: n.fail}); err != nil {
 		return err
 	}
 	if n.roster, err = roster.Open(n.store, time.Now); err != nil {

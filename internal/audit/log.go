@@ -33,14 +33,18 @@ type Options struct {
 	After string
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
+	// Failed, if it isn't nil, is told once that a record couldn't be written. The log
+	// takes none after that, and whoever has it mustn't go on with what is to be recorded.
+	Failed func(error)
 }
 
 // A Log is an audit file that is open for writing. Its methods may be called by several
 // goroutines, whose records share writes to the disk.
 type Log struct {
-	key   ed25519.PrivateKey
-	every int
-	now   func() time.Time
+	key    ed25519.PrivateKey
+	every  int
+	now    func() time.Time
+	failed func(error)
 
 	mu      sync.Mutex
 	f       File
@@ -52,6 +56,8 @@ type Log struct {
 	pending *flush          // the write that will take them
 	writing *flush          // the write that is under way
 	err     error           // of the first write that failed: nothing is written after it
+
+	told sync.Once // that it failed
 }
 
 // A flush is one write with its fsync, for all records that came while the one before
@@ -82,7 +88,7 @@ func OpenFile(f File, key ed25519.PrivateKey, opts Options) (*Log, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return nil, errors.New("audit: no key to sign checkpoints with")
 	}
-	l := &Log{key: key, every: opts.Every, now: opts.Now, f: f, prev: opts.After, open: make(map[uint64]bool)}
+	l := &Log{key: key, every: opts.Every, now: opts.Now, failed: opts.Failed, f: f, prev: opts.After, open: make(map[uint64]bool)}
 	if l.prev == "" {
 		l.prev = noHash
 	}
@@ -101,7 +107,7 @@ func OpenFile(f File, key ed25519.PrivateKey, opts Options) (*Log, error) {
 			return nil, fmt.Errorf("audit: %w", err)
 		}
 	}
-	if _, err := f.Seek(end, io.SeekStart); err != nil {
+	if err := rewrite(f, end); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	if l.next == 0 {
@@ -227,6 +233,30 @@ func (l *Log) Close() error {
 	return errors.Join(err, l.f.Close())
 }
 
+// rewriteBytes is more than one write has.
+const rewriteBytes = 4 << 20
+
+// rewrite writes the last part of a file again, and leaves the file at its end. After an
+// fsync that failed the system takes what it didn't write for written: it can be read
+// back and isn't on the disk, and no further fsync would change that.
+func rewrite(f File, end int64) error {
+	from := max(0, end-rewriteBytes)
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return err
+	}
+	tail := make([]byte, end-from)
+	if _, err := io.ReadFull(f, tail); err != nil {
+		return err
+	}
+	if _, err := f.Seek(from, io.SeekStart); err != nil || end == 0 {
+		return err
+	}
+	if _, err := f.Write(tail); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
 // add appends a record to what is to be written. l.mu is held.
 func (l *Log) add(r *Record) {
 	r.Seq, r.Prev = l.next, l.prev
@@ -259,12 +289,16 @@ func (l *Log) checkpoint() {
 // commit calls add with the lock held, and returns when all that it added is on disk.
 func (l *Log) commit(add func()) error {
 	l.mu.Lock()
-	if l.err == nil {
+	whole := l.err == nil
+	if whole {
 		add()
 	}
-	if l.err != nil {
-		defer l.mu.Unlock()
-		return l.err
+	if err := l.err; err != nil {
+		l.mu.Unlock()
+		if whole {
+			l.tell(err)
+		}
+		return err
 	}
 	if l.pending == nil {
 		l.pending = &flush{done: make(chan struct{})}
@@ -296,7 +330,19 @@ func (l *Log) commit(add func()) error {
 	}
 	l.mu.Unlock()
 	<-mine.done
+	if mine.err != nil {
+		l.tell(mine.err)
+	}
 	return mine.err
+}
+
+// tell says that a record wasn't written.
+func (l *Log) tell(err error) {
+	l.told.Do(func() {
+		if l.failed != nil {
+			l.failed(err)
+		}
+	})
 }
 
 // write is called by one goroutine at a time.

@@ -31,6 +31,9 @@ var ErrClosed = errors.New("store: closed")
 type Options struct {
 	// MaxPages bounds the size of the file, in pages of 4 KiB. 0 means no bound.
 	MaxPages int64
+	// Failed, if it isn't nil, is told of the commit that failed, after which the store
+	// refuses everything.
+	Failed func(error)
 }
 
 // A Store is an open file. Its methods may be called by several goroutines.
@@ -43,6 +46,7 @@ type Store struct {
 	mu      sync.RWMutex  // held for reading while a job is handed over
 	closed  bool
 	failure error // of a commit, seen by the writer alone
+	failed  func(error)
 }
 
 // A job is one caller's part of a transaction.
@@ -59,7 +63,7 @@ const (
 
 // Open opens the file at path, or begins one, and brings it up to the latest schema.
 func Open(path string, opts Options) (*Store, error) {
-	s := &Store{path: path, jobs: make(chan *job, maxJobs), done: make(chan struct{})}
+	s := &Store{path: path, failed: opts.Failed, jobs: make(chan *job, maxJobs), done: make(chan struct{})}
 	if err := s.open(opts); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}
@@ -83,6 +87,9 @@ func (s *Store) open(opts Options) (err error) {
 	if err := migrate(s.write); err != nil {
 		return err
 	}
+	if err := checkpoint(s.write); err != nil {
+		return err
+	}
 	if opts.MaxPages > 0 {
 		if _, err := s.write.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", opts.MaxPages)); err != nil {
 			return fmt.Errorf("store: %w", err)
@@ -93,6 +100,21 @@ func (s *Store) open(opts Options) (err error) {
 	}
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
+	return nil
+}
+
+// checkpoint moves what is in the log of the file into the file, and empties the log. What
+// another process wrote to it before an fsync that failed can be read without being on
+// disk, and no further fsync of the log would put it there: what was committed after it
+// would be lost with it.
+func checkpoint(db *sql.DB) error {
+	var busy, frames, moved int
+	if err := db.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved); err != nil {
+		return fmt.Errorf("store: checkpoint: %w", err)
+	}
+	if busy != 0 {
+		return errors.New("store: another process has the file open")
+	}
 	return nil
 }
 
@@ -181,7 +203,9 @@ func (s *Store) writer() {
 			}
 		}
 		if s.failure == nil {
-			s.failure = s.commit(conn, batch)
+			if s.failure = s.commit(conn, batch); s.failure != nil && s.failed != nil {
+				s.failed(s.failure)
+			}
 		}
 		for _, j := range batch {
 			if s.failure != nil {
