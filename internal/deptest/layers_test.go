@@ -47,6 +47,7 @@ var packages = map[string]int{
 	"internal/batch":      arithmetic,
 	"internal/cttest":     arithmetic,
 	"internal/arweave":    arithmetic,
+	"internal/edwards":    arithmetic,
 	"internal/zip215":     arithmetic,
 	"internal/hashpairs":  arithmetic,
 

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 
 	"github.com/undersign/undersign/internal/batch"
+	"github.com/undersign/undersign/internal/edwards"
 )
 
 // A Batch is signatures that are verified together, to the same verdicts as alone but for
@@ -70,41 +71,41 @@ func (b *Batch) search(list []int) []int {
 	}
 	weights := make([]byte, 16*len(list))
 	rand.Read(weights)
-	sum := func(lo, hi int) *extended {
-		p := new(extended)
-		p.sum(b.terms(list[lo:hi], weights[16*lo:]))
+	sum := func(lo, hi int) *edwards.Point {
+		p := new(edwards.Point)
+		p.SumVarTime(b.terms(list[lo:hi], weights[16*lo:]))
 		return p
 	}
-	return batch.Locate(batch.Problem[*extended]{
+	return batch.Locate(batch.Problem[*edwards.Point]{
 		N:   len(list),
 		Sum: sum,
-		Sub: func(total, part *extended) *extended {
+		Sub: func(total, part *edwards.Point) *edwards.Point {
 			minus := *part
-			minus.negate()
-			minus.addExtended(total, new(scratch))
+			minus.Negate()
+			minus.Add(total)
 			return &minus
 		},
-		IsZero:  (*extended).isSmall,
+		IsZero:  (*edwards.Point).IsSmall,
 		Confirm: confirm,
 		Cost:    func(n int) float64 { return 2 + 0.25*float64(n) },
 	}, sum(0, len(list))).Bad
 }
 
 // terms returns the terms of the weighted sum of some equations.
-func (b *Batch) terms(list []int, weights []byte) []term {
-	terms := make([]term, 2*len(list)+1)
+func (b *Batch) terms(list []int, weights []byte) []edwards.Term {
+	terms := make([]edwards.Term, 2*len(list)+1)
 	base := &terms[2*len(list)]
-	base.point = generator
+	base.Point = edwards.Generator()
 	for i, at := range list {
 		it := &b.items[at]
 		r, a := &terms[2*i], &terms[2*i+1]
-		r.point, a.point = &it.r, &it.a
+		r.Point, a.Point = &it.r, &it.a
 		var z [32]byte
 		copy(z[:16], weights[16*i:])
-		r.scalar.SetCanonicalBytes(z[:]) // less than 2^128
-		a.scalar.Multiply(&r.scalar, &it.k)
-		base.scalar.MultiplyAdd(&r.scalar, &it.s, &base.scalar)
+		r.Scalar.SetCanonicalBytes(z[:]) // less than 2^128
+		a.Scalar.Multiply(&r.Scalar, &it.k)
+		base.Scalar.MultiplyAdd(&r.Scalar, &it.s, &base.Scalar)
 	}
-	base.scalar.Negate(&base.scalar)
+	base.Scalar.Negate(&base.Scalar)
 	return terms
 }

@@ -8,12 +8,14 @@ import (
 
 	"filippo.io/edwards25519"
 	"filippo.io/edwards25519/field"
+
+	"github.com/undersign/undersign/internal/edwards"
 )
 
 // An item is the equation of a signature: 8(R + kA - sB) = 0.
 type item struct {
 	s, k edwards25519.Scalar
-	a, r affine
+	a, r edwards.Affine
 	bad  bool // not an equation
 }
 
@@ -30,7 +32,7 @@ func (it *item) set(key *Key, msg, sig []byte) bool {
 		return false
 	}
 	x, y, _, _ := r.ExtendedCoordinates() // its Z is 1
-	it.r.set(x, y)
+	it.r.Set(x, y)
 	key.affine(&it.a)
 
 	h := sha512.New()
@@ -43,19 +45,19 @@ func (it *item) set(key *Key, msg, sig []byte) bool {
 }
 
 // affine sets a to the key.
-func (k *Key) affine(a *affine) {
+func (k *Key) affine(a *edwards.Affine) {
 	var x, y field.Element
 	x.SetBytes(k.x[:])
 	y.SetBytes(k.enc[:])
-	a.set(&x, &y)
+	a.Set(&x, &y)
 }
 
 // holds reports whether the equation holds.
 func (it *item) holds() bool {
-	minusA := it.a.libraryPoint()
+	minusA := it.a.Library()
 	minusA.Negate(minusA)
-	var sum extended
-	sum.setPoint(new(edwards25519.Point).VarTimeDoubleScalarBaseMult(&it.k, minusA, &it.s))
-	sum.sub(&it.r, new(scratch))
-	return sum.isSmall()
+	var sum edwards.Point
+	sum.SetLibrary(new(edwards25519.Point).VarTimeDoubleScalarBaseMult(&it.k, minusA, &it.s))
+	sum.SubAffine(&it.r)
+	return sum.IsSmall()
 }

@@ -312,47 +312,6 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// Sums are those of the library, at all widths and with edge cases of scalars.
-func TestSum(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	edge := [][]byte{make([]byte, 32), scalar(1).Bytes(), scalar(2).Bytes(), new(edwards25519.Scalar).Negate(scalar(1)).Bytes(),
-		append(slices.Repeat([]byte{0xff}, 16), make([]byte, 16)...)}
-	small := torsion(t)
-	for _, n := range []int{0, 1, 2, 15, 16, 60, 180, 500, 1500} {
-		terms := make([]term, n)
-		want := edwards25519.NewIdentityPoint()
-		for i := range terms {
-			var b [64]byte
-			for j := range b {
-				b[j] = byte(r.Uint32())
-			}
-			s, _ := new(edwards25519.Scalar).SetUniformBytes(b[:])
-			if i%7 == 0 {
-				s, _ = new(edwards25519.Scalar).SetCanonicalBytes(edge[i%len(edge)])
-			}
-			p := new(edwards25519.Point).ScalarBaseMult(scalar(byte(i) + 1))
-			if i%5 == 0 {
-				p, _ = p.SetBytes(small[i%len(small)])
-			}
-			x, y, z, _ := p.ExtendedCoordinates()
-			z.Invert(z)
-			x.Multiply(x, z)
-			y.Multiply(y, z)
-			terms[i] = term{*s, new(affine)}
-			terms[i].point.set(x, y)
-			want.Add(want, new(edwards25519.Point).ScalarMult(s, p))
-		}
-		for i, sum := range []func(*extended, []term){(*extended).sum, (*extended).straus, (*extended).pippenger} {
-			var s extended
-			sum(&s, terms)
-			got, err := new(edwards25519.Point).SetExtendedCoordinates(&s.x, &s.y, &s.z, &s.t)
-			if err != nil || got.Equal(want) != 1 {
-				t.Errorf("%d terms, way %d: another sum (%v)", n, i, err)
-			}
-		}
-	}
-}
-
 func TestKeyBytes(t *testing.T) {
 	for i, enc := range append(torsion(t), newSigned(t, 0).key) {
 		k, err := NewKey(enc)
@@ -411,32 +370,6 @@ func BenchmarkVerify(b *testing.B) {
 	for b.Loop() {
 		if k.Verify(s.msg, s.sig) != nil {
 			b.Fatal("bad")
-		}
-	}
-}
-
-func BenchmarkSum(b *testing.B) {
-	for _, n := range []int{2, 8, 32, 64, 100, 150, 200, 300, 500, 1000} {
-		list := newList(b, n)
-		batch := batchOf(list)
-		weights := make([]byte, 16*n)
-		for i := range weights {
-			weights[i] = byte(i * 7)
-		}
-		terms := batch.terms(slices.Collect(func(yield func(int) bool) {
-			for i := range n {
-				if !yield(i) {
-					return
-				}
-			}
-		}), weights)
-		for i, sum := range []func(*extended, []term){(*extended).straus, (*extended).pippenger} {
-			b.Run(fmt.Sprintf("n=%d/%d", n, i), func(b *testing.B) {
-				for b.Loop() {
-					sum(new(extended), terms)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000/float64(n), "us/sig")
-			})
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package zip215
+package edwards
 
 import (
 	"filippo.io/edwards25519"
@@ -12,11 +12,11 @@ import (
 // (Twisted Edwards Curves Revisited, sections 3.1 and 3.3). The formulas of addition are
 // complete: d isn't a square, so they hold for all points, of small order too.
 
-// An extended point is (X/Z, Y/Z), with T = XY/Z.
-type extended struct{ x, y, z, t field.Element }
+// A Point is (X/Z, Y/Z), with T = XY/Z. The zero value is none: see SetIdentity.
+type Point struct{ x, y, z, t field.Element }
 
-// An affine point is one to be added often: y+x, y-x and 2dxy.
-type affine struct{ plus, minus, t2d field.Element }
+// An Affine point is one to be added often: y+x, y-x and 2dxy.
+type Affine struct{ plus, minus, t2d field.Element }
 
 // d2 is 2d, for d = -121665/121666.
 var d2 = func() *field.Element {
@@ -31,59 +31,65 @@ var (
 	half = new(field.Element).Invert(two)
 )
 
-// generator is B.
-var generator = func() *affine {
-	x, y, _, _ := edwards25519.NewGeneratorPoint().ExtendedCoordinates() // its Z is 1
-	a := new(affine)
-	a.set(x, y)
-	return a
-}()
+var generator = *new(Affine).SetLibrary(edwards25519.NewGeneratorPoint())
+
+// Generator returns B.
+func Generator() *Affine {
+	g := generator
+	return &g
+}
 
 func element(v uint32) *field.Element {
 	e := new(field.Element).One()
 	return e.Mult32(e, v)
 }
 
-func (p *extended) setIdentity() {
+// SetIdentity sets p to (0, 1).
+func (p *Point) SetIdentity() {
 	p.x.Zero()
 	p.y.One()
 	p.z.One()
 	p.t.Zero()
 }
 
-// isIdentity reports whether p is (0, 1).
-func (p *extended) isIdentity() bool {
+// IsIdentity reports whether p is (0, 1).
+func (p *Point) IsIdentity() bool {
 	var zero field.Element
 	return p.x.Equal(&zero) == 1 && p.y.Equal(&p.z) == 1
 }
 
-// isSmall reports whether 8p is the identity.
-func (p *extended) isSmall() bool {
+// IsSmall reports whether 8p is the identity.
+func (p *Point) IsSmall() bool {
 	q := *p
 	for range 3 {
 		q.double()
 	}
-	return q.isIdentity()
+	return q.IsIdentity()
 }
 
-// setPoint sets p to q.
-func (p *extended) setPoint(q *edwards25519.Point) {
+// SetLibrary sets p to q.
+func (p *Point) SetLibrary(q *edwards25519.Point) {
 	x, y, z, t := q.ExtendedCoordinates()
-	*p = extended{*x, *y, *z, *t}
+	*p = Point{*x, *y, *z, *t}
 }
 
-// libraryPoint returns a, which must be on the curve.
-func (a *affine) libraryPoint() *edwards25519.Point {
-	p := a.extended()
+// Library returns a.
+func (a *Affine) Library() *edwards25519.Point {
+	p := a.Point()
+	return p.Library()
+}
+
+// Library returns p. It panics if p isn't on the curve: no point is that comes from one.
+func (p *Point) Library() *edwards25519.Point {
 	q, err := new(edwards25519.Point).SetExtendedCoordinates(&p.x, &p.y, &p.z, &p.t)
 	if err != nil {
-		panic("zip215: a point that isn't on the curve")
+		panic("edwards: a point that isn't on the curve")
 	}
 	return q
 }
 
-// extended returns a as an extended point.
-func (a *affine) extended() (p extended) {
+// Point returns a.
+func (a *Affine) Point() (p Point) {
 	p.x.Subtract(&a.plus, &a.minus) // 2x
 	p.y.Add(&a.plus, &a.minus)      // 2y
 	p.z.Set(two)
@@ -93,7 +99,7 @@ func (a *affine) extended() (p extended) {
 }
 
 // setAffine sets p to a, or to -a: with 4 for Z there is one product.
-func (p *extended) setAffine(a *affine, minus bool) {
+func (p *Point) setAffine(a *Affine, minus bool) {
 	if minus {
 		p.x.Subtract(&a.minus, &a.plus)
 	} else {
@@ -106,18 +112,33 @@ func (p *extended) setAffine(a *affine, minus bool) {
 	p.z.Set(four)
 }
 
-func (a *affine) set(x, y *field.Element) {
+// Set sets a to (x, y) and returns it. The caller knows that it is on the curve.
+func (a *Affine) Set(x, y *field.Element) *Affine {
 	a.plus.Add(y, x)
 	a.minus.Subtract(y, x)
 	a.t2d.Multiply(x, y)
 	a.t2d.Multiply(&a.t2d, d2)
+	return a
+}
+
+// SetLibrary sets a to q and returns it.
+func (a *Affine) SetLibrary(q *edwards25519.Point) *Affine {
+	x, y, z, _ := q.ExtendedCoordinates()
+	z.Invert(z)
+	return a.Set(x.Multiply(x, z), y.Multiply(y, z))
 }
 
 // A scratch is room for what additions compute on the way.
 type scratch struct{ a, b, c, d, e, f, g, h field.Element }
 
+// Add sets p to p + q.
+func (p *Point) Add(q *Point) { p.addPoint(q, new(scratch)) }
+
+// SubAffine sets p to p - q.
+func (p *Point) SubAffine(q *Affine) { p.sub(q, new(scratch)) }
+
 // add sets p to p + q.
-func (p *extended) add(q *affine, s *scratch) {
+func (p *Point) add(q *Affine, s *scratch) {
 	s.a.Subtract(&p.y, &p.x)
 	s.b.Add(&p.y, &p.x)
 	s.a.Multiply(&s.a, &q.minus)
@@ -130,7 +151,7 @@ func (p *extended) add(q *affine, s *scratch) {
 }
 
 // sub sets p to p - q. The point -q has plus and minus exchanged, and -t2d.
-func (p *extended) sub(q *affine, s *scratch) {
+func (p *Point) sub(q *Affine, s *scratch) {
 	s.a.Subtract(&p.y, &p.x)
 	s.b.Add(&p.y, &p.x)
 	s.a.Multiply(&s.a, &q.plus)
@@ -142,8 +163,8 @@ func (p *extended) sub(q *affine, s *scratch) {
 	p.finish(s)
 }
 
-// addExtended sets p to p + q.
-func (p *extended) addExtended(q *extended, s *scratch) {
+// addPoint sets p to p + q.
+func (p *Point) addPoint(q *Point, s *scratch) {
 	s.a.Subtract(&p.y, &p.x)
 	s.e.Subtract(&q.y, &q.x)
 	s.a.Multiply(&s.a, &s.e)
@@ -160,7 +181,7 @@ func (p *extended) addExtended(q *extended, s *scratch) {
 }
 
 // finish is the common end of additions.
-func (p *extended) finish(s *scratch) {
+func (p *Point) finish(s *scratch) {
 	s.e.Subtract(&s.b, &s.a)
 	s.h.Add(&s.b, &s.a)
 	p.x.Multiply(&s.e, &s.f)
@@ -170,7 +191,7 @@ func (p *extended) finish(s *scratch) {
 }
 
 // double sets p to 2p.
-func (p *extended) double() {
+func (p *Point) double() {
 	var a, b, c, e, f, g, h field.Element
 	a.Square(&p.x)
 	b.Square(&p.y)
@@ -188,7 +209,8 @@ func (p *extended) double() {
 	p.z.Multiply(&f, &g)
 }
 
-func (p *extended) negate() {
+// Negate sets p to -p.
+func (p *Point) Negate() {
 	p.x.Negate(&p.x)
 	p.t.Negate(&p.t)
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package zip215
+package edwards
 
 import (
 	"encoding/binary"
@@ -10,17 +10,17 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// A term is a multiple of a point in a sum.
-type term struct {
-	scalar edwards25519.Scalar
-	point  *affine
+// A Term is a multiple of a point in a sum.
+type Term struct {
+	Scalar edwards25519.Scalar
+	Point  *Affine
 }
 
 // leastPippenger is the number of terms from which Pippenger's way pays.
 const leastPippenger = 105
 
-// sum sets p to the sum of the terms.
-func (p *extended) sum(terms []term) {
+// SumVarTime sets p to the sum of the terms.
+func (p *Point) SumVarTime(terms []Term) {
 	if len(terms) < leastPippenger {
 		p.straus(terms)
 	} else {
@@ -29,29 +29,29 @@ func (p *extended) sum(terms []term) {
 }
 
 // straus shares the doublings of all multiplications.
-func (p *extended) straus(terms []term) {
+func (p *Point) straus(terms []Term) {
 	scalars := make([]*edwards25519.Scalar, len(terms))
 	points := make([]*edwards25519.Point, len(terms))
 	for i := range terms {
-		scalars[i] = &terms[i].scalar
-		points[i] = terms[i].point.libraryPoint()
+		scalars[i] = &terms[i].Scalar
+		points[i] = terms[i].Point.Library()
 	}
-	p.setPoint(new(edwards25519.Point).VarTimeMultiScalarMult(scalars, points))
+	p.SetLibrary(new(edwards25519.Point).VarTimeMultiScalarMult(scalars, points))
 }
 
 // pippenger writes scalars in signed digits of w bits, and adds points with equal digits
 // at a place up in a bucket first.
-func (p *extended) pippenger(terms []term) {
+func (p *Point) pippenger(terms []Term) {
 	w := window(len(terms))
 	places := (254 + w - 1) / w
-	buckets := make([]extended, 1<<(w-1))
+	buckets := make([]Point, 1<<(w-1))
 	filled := make([]bool, len(buckets))
 	digits := make([]int16, len(terms)*places)
 	for i := range terms {
-		recode(digits[i*places:(i+1)*places], &terms[i].scalar, w)
+		recode(digits[i*places:(i+1)*places], &terms[i].Scalar, w)
 	}
 	var s scratch
-	p.setIdentity()
+	p.SetIdentity()
 	for place := places - 1; place >= 0; place-- {
 		for range w {
 			p.double()
@@ -65,31 +65,31 @@ func (p *extended) pippenger(terms []term) {
 			case !filled[at]:
 				// The first costs less than an addition to the identity.
 				filled[at] = true
-				buckets[at].setAffine(terms[i].point, d < 0)
+				buckets[at].setAffine(terms[i].Point, d < 0)
 			case d > 0:
-				buckets[at].add(terms[i].point, &s)
+				buckets[at].add(terms[i].Point, &s)
 			default:
-				buckets[at].sub(terms[i].point, &s)
+				buckets[at].sub(terms[i].Point, &s)
 			}
 		}
 		// Σ d bucket_d is the sum of all sums from the top.
-		var run, total extended
+		var run, total Point
 		some := false
 		for i := len(buckets) - 1; i >= 0; i-- {
 			switch {
 			case some && filled[i]:
-				run.addExtended(&buckets[i], &s)
+				run.addPoint(&buckets[i], &s)
 			case filled[i]:
 				some = true
 				run, total = buckets[i], buckets[i]
 				continue
 			}
 			if some {
-				total.addExtended(&run, &s)
+				total.addPoint(&run, &s)
 			}
 		}
 		if some {
-			p.addExtended(&total, &s)
+			p.addPoint(&total, &s)
 		}
 	}
 }
