@@ -10,7 +10,6 @@ import "slices"
 type clientState struct {
 	id      uint64
 	entries []*poolEntry // in ascending order of nonces
-	flying  int          // entries in batches
 	queued  bool         // in one of the queues
 
 	last   uint64 // largest nonce known to be executed

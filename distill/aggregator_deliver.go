@@ -115,7 +115,7 @@ func (a *Aggregator) HandleBatchReceipt(now int64, br *BatchReceipt) (out []Aggr
 
 // again reports whether a message with that result goes into another batch. With
 // [ResultKey] it can't: the client has to sign it with its new keys.
-func again(code ResultCode) bool { return code == ResultGap || code == ResultAbsent }
+func again(code ResultCode) bool { return code == ResultAbsent }
 
 // learn notes what a result says about a client's nonces.
 func (c *clientState) learn(r *Result) {

@@ -54,13 +54,11 @@ func (a *Aggregator) fly(e *poolEntry, r *round) {
 	a.pool.waiting--
 	a.pool.payloads -= len(e.payload)
 	e.round = r
-	a.clients[e.id].flying++
 }
 
 // land puts an entry that was in a batch back among those that wait.
 func (a *Aggregator) land(e *poolEntry) {
 	e.round, e.asked = nil, false // what was asked for may have been lost
-	a.clients[e.id].flying--
 	a.wait(e)
 }
 
@@ -94,12 +92,8 @@ func (a *Aggregator) enqueue(now int64, c *clientState, front bool) {
 	}
 }
 
-// pick returns the message of a client that is next, or nil. Without gaps in the nonces
-// there is one at a time.
+// pick returns the message of a client that is next, or nil.
 func (a *Aggregator) pick(c *clientState) *poolEntry {
-	if a.params.Strict && c.flying > 0 {
-		return nil
-	}
 	for _, e := range c.entries {
 		if e.round == nil {
 			return e

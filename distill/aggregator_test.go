@@ -525,66 +525,6 @@ func TestAggregatorPublishesUntilHandedOff(t *testing.T) {
 	}
 }
 
-// TestAggregatorStrict has a client send its messages in the wrong order, where gaps aren't
-// allowed. They are executed in the right one, one in a batch at a time.
-func TestAggregatorStrict(t *testing.T) {
-	w := newPartyNet(t, 2, 0, func(p *Params) { p.Strict = true })
-	a := w.open(firstAgg, new(MemoryJournal), nil)
-	log := newModelLog(w)
-	var order []uint64
-	submit := func(now int64, nonce uint64) {
-		t.Helper()
-		if got := refusal(t, admit(t, a, now, w.submission(ModeEd25519, 0, nonce, 1000, "pay"))); got != 0 {
-			t.Fatal(got)
-		}
-	}
-	submit(0, 3)
-	submit(10, 2)
-	var receipt *BatchReceipt // on its way
-	var due int64
-	for now := int64(600); now < 20_000; now += 100 {
-		if now == 5000 {
-			submit(now, 1)
-		}
-		if receipt != nil && now >= due {
-			if _, err := a.HandleBatchReceipt(now, receipt); err != nil {
-				t.Fatal(err)
-			}
-			receipt = nil
-		}
-		out, err := a.Tick(now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a.Stats().Rounds > 1 {
-			t.Fatal("two batches with messages of one client")
-		}
-		for id, p := range proposals(out) {
-			more, err := a.HandleReduction(now, w.reduce(id, p))
-			if err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, more...)
-		}
-		for _, pub := range actions[Publish](out) {
-			br, err := log.append(pub.Encoded)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := a.HandedOff(now, pub.Seq); err != nil {
-				t.Fatal(err)
-			}
-			if br.Results[0].Code == ResultOK {
-				order = append(order, br.Results[0].Nonce)
-			}
-			receipt, due = br, now+1500
-		}
-	}
-	if !slices.Equal(order, []uint64{1, 2, 3}) || a.Stats().Waiting != 0 {
-		t.Fatalf("executed %v, %d wait", order, a.Stats().Waiting)
-	}
-}
-
 // TestAggregatorQuarantineAmongOthers has many clients in quarantine and one that isn't:
 // they don't have to wait for more of the other kind, and there is room for it to be late.
 func TestAggregatorQuarantineAmongOthers(t *testing.T) {

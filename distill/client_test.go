@@ -291,7 +291,6 @@ func TestClientSettlesByCode(t *testing.T) {
 		{ResultDup, ResultAppReject, Outcome{OutcomeExecuted, ResultAppReject, 5, 119}},
 		{ResultSkipped, 0, Outcome{OutcomeNotExecuted, ResultSkipped, 0, 0}},
 		{ResultTaken, 0, Outcome{OutcomeNotExecuted, ResultTaken, 0, 0}},
-		{ResultGap, 0, Outcome{}},
 		{ResultKey, 0, Outcome{}},
 		{ResultAbsent, 0, Outcome{}},
 	} {

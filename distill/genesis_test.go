@@ -83,7 +83,6 @@ var genesisChanges = []struct {
 	{"fewer aggregators", true, func(_ *testing.T, g *Genesis) { g.Aggregators = g.Aggregators[:2] }},
 	{"order of validators", true, func(_ *testing.T, g *Genesis) { slices.Reverse(g.Validators) }},
 	{"modes", true, func(_ *testing.T, g *Genesis) { g.Params.Modes = Modes(ModeLean) }},
-	{"strict", true, func(_ *testing.T, g *Genesis) { g.Params.Strict = true }},
 	{"leaves", true, func(_ *testing.T, g *Genesis) { g.Params.MaxLeaves = 1 << 24 }},
 	{"payload", true, func(_ *testing.T, g *Genesis) { g.Params.MaxPayload = 0 }},
 	{"batch", true, func(_ *testing.T, g *Genesis) { g.Params.MaxBatch = 1 << 30 }},
@@ -191,8 +190,7 @@ func TestGenesisEncoding(t *testing.T) {
 		"version":       at(0, 2),
 		"aggregators":   at(count+3, 4),
 		"too many":      huge,
-		"strict":        at(len(b)-1, 2),
-		"modes":         at(len(b)-2, 0xff),
+		"modes":         at(len(b)-1, 0xff),
 	} {
 		if err := new(Genesis).UnmarshalBinary(c); RuleOf(err) != RuleGenesis {
 			t.Errorf("%s: %v", name, err)

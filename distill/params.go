@@ -28,11 +28,6 @@ type Params struct {
 	DirectoryLag     uint64 // versions of the directory that a batch may be behind: more than are made in ValidFor heights
 	SeqWindow        uint64 // batches that an aggregator may publish out of order
 	Modes            ModeSet
-
-	// Strict has a client's nonces executed without gaps. A message that expires, or a
-	// client restored from a copy, leaves a gap that stops the client for ever: it is for
-	// clients of which neither can happen.
-	Strict bool
 }
 
 // DefaultParams returns the parameters that most networks should use.
@@ -100,11 +95,6 @@ func (p *Params) encode(e *wire.Encoder) {
 		e.U64(*f.v)
 	}
 	e.U8(uint8(p.Modes))
-	strict := uint8(0)
-	if p.Strict {
-		strict = 1
-	}
-	e.U8(strict)
 }
 
 func (p *Params) decode(d *wire.Decoder) {
@@ -112,11 +102,6 @@ func (p *Params) decode(d *wire.Decoder) {
 		*f.v = d.U64(f.name)
 	}
 	p.Modes = ModeSet(d.U8("modes"))
-	strict := d.U8("strict")
-	if strict > 1 {
-		d.Fail("strict", "%d is no truth value", strict)
-	}
-	p.Strict = strict == 1
 }
 
 func genesisError(format string, args ...any) error {

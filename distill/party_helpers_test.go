@@ -298,8 +298,6 @@ func (l *modelLog) execute(v *Verified, i int) Result {
 		r.Code = ResultSkipped
 	case l.w.views[v.Dirver].bls[leaf.ID] != l.w.view.bls[leaf.ID]:
 		r.Code = ResultKey
-	case l.w.genesis.Params.Strict && leaf.Nonce > l.last[leaf.ID]+1:
-		r.Code = ResultGap
 	default:
 		r.Code, r.ExecHeight = ResultOK, l.height
 		if l.reject != nil && l.reject(leaf.ID) != 0 {

@@ -18,7 +18,6 @@ const (
 	ResultTaken                           // its nonce was executed with another payload
 	ResultSkipped                         // its nonce is too far behind
 	ResultKey                             // its id's keys have changed since
-	ResultGap                             // nonces before its own are missing
 	ResultAbsent                          // its client didn't sign
 )
 
@@ -39,7 +38,7 @@ func (c ResultCode) String() string {
 
 var resultNames = [256]string{
 	ResultOK: "OK", ResultAppReject: "APP_REJECT", ResultDup: "DUP", ResultTaken: "TAKEN",
-	ResultSkipped: "SKIPPED", ResultKey: "KEY", ResultGap: "GAP", ResultAbsent: "ABSENT",
+	ResultSkipped: "SKIPPED", ResultKey: "KEY", ResultAbsent: "ABSENT",
 }
 
 // A Result is a leaf of the tree of results, which has the order of the batch's.

@@ -20,7 +20,6 @@ func TestResult(t *testing.T) {
 		{Code: ResultTaken, ID: 1, Nonce: 2, PayloadHash: h},
 		{Code: ResultSkipped, ID: 1, Nonce: 2, PayloadHash: h},
 		{Code: ResultKey, ID: 1, Nonce: 2, PayloadHash: h},
-		{Code: ResultGap, ID: 1, Nonce: 2, PayloadHash: h},
 		{Code: ResultAbsent, ID: 1, Nonce: 2, PayloadHash: h},
 	}
 	var blocks [][]byte
@@ -55,7 +54,7 @@ func TestResult(t *testing.T) {
 		{Code: 0}, {Code: ResultAbsent + 1}, {Code: 255},
 		{Code: ResultDup}, {Code: ResultDup, FirstCode: ResultDup}, {Code: ResultDup, FirstCode: ResultTaken},
 		{Code: ResultOK, FirstCode: ResultOK}, {Code: ResultTaken, FirstCode: ResultOK},
-		{Code: ResultTaken, AppCode: 1}, {Code: ResultAbsent, ExecHeight: 1}, {Code: ResultGap, AppCode: 9},
+		{Code: ResultTaken, AppCode: 1}, {Code: ResultAbsent, ExecHeight: 1}, {Code: ResultKey, AppCode: 9},
 	}
 	for _, r := range bad {
 		b := r.Block()
@@ -74,7 +73,7 @@ func TestResultCodes(t *testing.T) {
 		}
 		names[c.String()] = true
 	}
-	if len(names) != 9 || LookExecuted.String() != "EXECUTED" || LookCode(0).String() != "invalid" {
+	if len(names) != 8 || LookExecuted.String() != "EXECUTED" || LookCode(0).String() != "invalid" {
 		t.Error(names)
 	}
 }

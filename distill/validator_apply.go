@@ -252,12 +252,8 @@ func (t *tick) execute(b *Verified) ([]Result, error) {
 			}
 			continue
 		}
-		switch {
-		case t.dir.changedSince(id, b.Dirver):
+		if t.dir.changedSince(id, b.Dirver) {
 			r.Code = ResultKey
-			continue
-		case t.params.Strict && r.Nonce > c.LastNonce && r.Nonce-c.LastNonce > 1:
-			r.Code = ResultGap
 			continue
 		}
 		r.Code, r.ExecHeight = ResultOK, t.height

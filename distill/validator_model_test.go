@@ -109,8 +109,6 @@ func (m *logModel) execute(b *Batch, digest [32]byte) []Result {
 			r.Code = ResultTaken
 		case changed:
 			r.Code = ResultKey
-		case m.p.Strict && key.n > last+1:
-			r.Code = ResultGap
 		default:
 			code, ok := oddApp{}.Execute(m.head.Height, id, key.n, b.Payloads.At(i))
 			r.Code, r.AppCode, r.ExecHeight = ResultOK, code, m.head.Height
@@ -167,7 +165,6 @@ func newHistory(t testing.TB, seed uint64) *history {
 	w := newTown(t, 1, 0)
 	p := &w.genesis.Params
 	p.KeepResults, p.MaxAhead, p.ValidFor, p.SeqWindow, p.DirectoryLag = 12, 12, 6, 10, 2
-	p.Strict = seed%4 == 3
 	w.net = w.genesis.ID()
 	return &history{town: w, t: t, rng: rand.New(rand.NewPCG(seed, 8)), model: newLogModel(w.genesis)}
 }

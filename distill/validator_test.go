@@ -222,23 +222,6 @@ func TestLeafCodes(t *testing.T) {
 	wantCodes(t, "same nonce, old keys", o, ResultDup)
 }
 
-func TestStrict(t *testing.T) {
-	w := newTown(t, 1, 0)
-	w.genesis.Params.Strict = true
-	w.net = w.genesis.ID()
-	v := openValidator(t, w, 0, new(MemStore))
-	apply(t, v, w.settle(t, 3))
-	publish := func(seq uint64, leaves ...townLeaf) []byte {
-		return w.publish(t, w.batch(t, 3, seq, 1, 60, ModeEd25519, leaves, nil))
-	}
-	a := apply(t, v, publish(1, leaf(0, 0, "b"), leaf(1, 1, "b"), leaf(2, 2, "b")), publish(2, leaf(0, 2, "b"), leaf(1, 2, "b"), leaf(2, 1<<64-1, "b")),
-		publish(3, leaf(0, 1, "b"), leaf(1, 0, "b")), publish(4, leaf(0, 2, "b")))
-	wantCodes(t, "first", a.Outcomes[0], ResultOK, ResultOK, ResultGap)
-	wantCodes(t, "second", a.Outcomes[1], ResultGap, ResultOK, ResultGap)
-	wantCodes(t, "third", a.Outcomes[2], ResultOK, ResultOK)
-	wantCodes(t, "after a gap", a.Outcomes[3], ResultOK)
-}
-
 // A bad batch that its aggregator has signed suspends it, twice as long each time, and
 // only once for each batch.
 func TestStrike(t *testing.T) {
