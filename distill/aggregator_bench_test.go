@@ -15,6 +15,7 @@ import (
 
 	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/cputime"
 	"github.com/undersign/undersign/internal/zip215"
 )
 
@@ -123,9 +124,9 @@ func benchmarkRound(b *testing.B, n int) {
 	}
 	spent := make(map[string]time.Duration)
 	part := func(name string, do func()) {
-		before := processorTime()
+		before := cputime.Process()
 		do()
-		spent[name] += processorTime() - before
+		spent[name] += cputime.Process() - before
 	}
 	must := func(out []AggregatorAction, err error) []AggregatorAction {
 		if err != nil {
@@ -205,7 +206,7 @@ func BenchmarkAdmit(b *testing.B) {
 		s.Signature = ed25519.Sign(ed, sub.Bytes())
 		subs[i] = s
 	}
-	began := processorTime()
+	began := cputime.Process()
 	for b.Loop() {
 		a := w.open(firstAgg, new(nullJournal), nil)
 		a.SetView(view)
@@ -221,14 +222,14 @@ func BenchmarkAdmit(b *testing.B) {
 			b.Fatal(acks)
 		}
 	}
-	b.ReportMetric(float64((processorTime()-began).Nanoseconds())/float64(b.N)/n, "cpu-ns/msg")
+	b.ReportMetric(float64((cputime.Process()-began).Nanoseconds())/float64(b.N)/n, "cpu-ns/msg")
 }
 
 // BenchmarkClients tells what a client takes in memory, with one message in flight.
 func BenchmarkClients(b *testing.B) {
 	w := newPartyNet(b, 1, 0, nil)
 	const n = 4096
-	began := processorTime()
+	began := cputime.Process()
 	for b.Loop() {
 		j := new(nullJournal)
 		list := make([]*Client, n)
@@ -253,5 +254,5 @@ func BenchmarkClients(b *testing.B) {
 		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/client")
 		runtime.KeepAlive(list)
 	}
-	b.ReportMetric(float64((processorTime()-began).Nanoseconds())/float64(b.N)/n, "cpu-ns/client")
+	b.ReportMetric(float64((cputime.Process()-began).Nanoseconds())/float64(b.N)/n, "cpu-ns/client")
 }

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/undersign/undersign/internal/cputime"
 )
 
 // sizes of directories to measure: a million takes long to make.
@@ -50,14 +52,14 @@ func BenchmarkOpenValidator(b *testing.B) {
 			store := crowd(b, n)
 			before := heap()
 			var v *Validator
-			began := processorTime()
+			began := cputime.Process()
 			for b.Loop() {
 				var err error
 				if v, err = OpenValidator(ValidatorConfig{Genesis: w.genesis, Store: store}); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric((processorTime()-began).Seconds()/float64(b.N), "cpu-s/op")
+			b.ReportMetric((cputime.Process()-began).Seconds()/float64(b.N), "cpu-s/op")
 			b.ReportMetric(float64(heap()-before)/float64(n), "B/client")
 			runtime.KeepAlive(v)
 		})
@@ -92,12 +94,12 @@ func BenchmarkApply(b *testing.B) {
 				verified.hashLeaves()
 				v.store.(*MemStore).log = nil
 				b.StartTimer()
-				began := processorTime()
+				began := cputime.Process()
 				a, err := v.Apply(v.head.Height+1, []Entry{{data, &Checked{v, data, verified}}})
 				if err != nil || a.Outcomes[0].Err != nil {
 					b.Fatal(err, a.Outcomes[0].Err)
 				}
-				spent += processorTime() - began
+				spent += cputime.Process() - began
 			}
 			b.ReportMetric(spent.Seconds()*1000/float64(b.N), "cpu-ms/op")
 		})
@@ -139,11 +141,11 @@ func BenchmarkView(b *testing.B) {
 func BenchmarkDirectoryApply(b *testing.B) {
 	w := newTown(b, 1, 0)
 	entry := w.settle(b, 256)
-	began := processorTime()
+	began := cputime.Process()
 	for b.Loop() {
 		if _, err := townDirectory(b, w, 0).Apply(1, entry); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric((processorTime()-began).Seconds()*1000/float64(b.N)/256, "cpu-ms/key")
+	b.ReportMetric((cputime.Process()-began).Seconds()*1000/float64(b.N)/256, "cpu-ms/key")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/emmansun/gmsm/sm2"
 
+	"github.com/undersign/undersign/internal/cputime"
 	"github.com/undersign/undersign/internal/sm2ec"
 )
 
@@ -67,12 +68,12 @@ func (l *load) add(b *Batch, hinted bool) {
 
 // gmsm verifies n one by one, from the i-th on, and returns the time for one.
 func (l *load) gmsm(i, n int) time.Duration {
-	start := processorTime()
+	start := cputime.Process()
 	for k := i; k < i+n; k++ {
 		k := k % len(l.msgs)
 		sm2.VerifyASN1WithSM2(&l.pubs[k].PublicKey, nil, l.msgs[k], l.sigs[k])
 	}
-	return (processorTime() - start) / time.Duration(n)
+	return (cputime.Process() - start) / time.Duration(n)
 }
 
 // BenchmarkVerify verifies on one core, and reports how many times faster than gmsm
@@ -165,7 +166,7 @@ func BenchmarkThrashing(b *testing.B) {
 				n := 0
 				for b.Loop() {
 					for range 2048 / 64 { // all keys at least twice
-						start := processorTime()
+						start := cputime.Process()
 						batch.Reset()
 						for range 64 {
 							k := n % keys
@@ -173,7 +174,7 @@ func BenchmarkThrashing(b *testing.B) {
 							n++
 						}
 						batch.Verify()
-						ours += processorTime() - start
+						ours += cputime.Process() - start
 					}
 					gmsm = min(gmsm, l.gmsm(n, 64))
 				}
@@ -201,7 +202,7 @@ func (l *load) measure(b *testing.B, hinted, cold bool) {
 	rounds := 0
 	for b.Loop() {
 		gmsm = min(gmsm, l.gmsm(64*rounds, 64))
-		start := processorTime()
+		start := cputime.Process()
 		for range several {
 			if cold {
 				opts.Cache = NewCache(DefaultCacheSize)
@@ -212,7 +213,7 @@ func (l *load) measure(b *testing.B, hinted, cold bool) {
 			l.add(batch, hinted)
 			batch.Verify()
 		}
-		ours = min(ours, (processorTime()-start)/time.Duration(several))
+		ours = min(ours, (cputime.Process()-start)/time.Duration(several))
 		gmsm = min(gmsm, l.gmsm(64*rounds+64, 64))
 		rounds++
 	}
@@ -238,7 +239,7 @@ func BenchmarkSignHinted(b *testing.B) {
 		{"gmsm", func() ([]byte, error) { return priv.Sign(rand.Reader, msg, sm2.DefaultSM2SignerOpts) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			start := processorTime()
+			start := cputime.Process()
 			n := 0
 			for b.Loop() {
 				if _, err := c.sign(); err != nil {
@@ -247,7 +248,7 @@ func BenchmarkSignHinted(b *testing.B) {
 				n++
 			}
 			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(float64((processorTime()-start).Nanoseconds())/float64(n)/1000, "µs")
+			b.ReportMetric(float64((cputime.Process()-start).Nanoseconds())/float64(n)/1000, "µs")
 		})
 	}
 }

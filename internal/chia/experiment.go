@@ -15,6 +15,7 @@ import (
 
 	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/distill"
+	"github.com/undersign/undersign/internal/cputime"
 )
 
 // An Experiment measures on a synthetic chain what distilled blocks save.
@@ -202,9 +203,9 @@ func fastest(f func() error, atLeast time.Duration) (time.Duration, error) {
 	runtime.GC() // what others left isn't to be paid for here
 	best, sum := time.Duration(math.MaxInt64), time.Duration(0)
 	for i := 0; i < rounds || sum < atLeast && i < 1000; i++ {
-		start := threadTime()
+		start := cputime.Thread()
 		err := f()
-		t := threadTime() - start
+		t := cputime.Thread() - start
 		if err != nil {
 			return 0, err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/distill"
+	"github.com/undersign/undersign/internal/cputime"
 )
 
 // reduce has the clients examine the proposal and sign it, and the aggregator make a
@@ -184,11 +185,11 @@ func (d *aggregate) execute(ctx context.Context) ([]string, error) {
 // machine would make the clock say more for what takes long.
 func fastest(runs int, f func() error) (best time.Duration, err error) {
 	for i := range runs {
-		start := cpuTime()
+		start := cputime.Process()
 		if err := f(); err != nil {
 			return 0, err
 		}
-		if t := cpuTime() - start; i == 0 || t < best {
+		if t := cputime.Process() - start; i == 0 || t < best {
 			best = t
 		}
 	}

@@ -62,6 +62,7 @@ var packages = map[string]int{
 
 	"internal/sm2paper": schemes,
 
+	"internal/cputime":   files,
 	"internal/sm2stream": files,
 	"internal/x509ca":    files,
 	"internal/chia":      files,
@@ -109,15 +110,17 @@ var backendDeps = map[string][]string{
 	"github.com/consensys/gnark-crypto": {"github.com/bits-and-blooms/bitset", "golang.org/x/sys"},
 }
 
-// within are imports inside the layer of schemes, which has none otherwise:
-// the sealed interface knows its implementations, its tests know it,
-// distilled aggregates are made of BLS signatures, and their simulator has the
-// keys of everybody.
+// within are imports inside the layers of schemes and files, which have none
+// otherwise: the sealed interface knows its implementations, its tests know it,
+// distilled aggregates are made of BLS signatures, their simulator has the keys
+// of everybody, and what measures takes the time.
 var within = map[string][]string{
 	"distill":               {"bls"},
 	"distill/distillsim":    {"distill", "bls"},
 	"groupsig":              {"groupsig/"},
 	"groupsig/groupsigtest": {"groupsig"},
+	"internal/sm2stream":    {"internal/cputime"},
+	"internal/chia":         {"internal/cputime"},
 }
 
 // impure are packages of the standard library that say what a pure package

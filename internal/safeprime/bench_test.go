@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/undersign/undersign/internal/cputime"
 )
 
 // A clock measures processor time, which depends less on what else the machine
@@ -16,17 +18,15 @@ import (
 type clock struct{ start time.Duration }
 
 func startClock() clock {
-	d, _ := cpuTime(false)
-	return clock{d}
+	return clock{cputime.Process()}
 }
 
 // report adds the processor time for each of n things.
 func (c clock) report(b *testing.B, n float64, unit string) float64 {
-	d, ok := cpuTime(false)
-	if !ok {
+	if !cputime.Known {
 		return 0
 	}
-	s := (d - c.start).Seconds() / n
+	s := (cputime.Process() - c.start).Seconds() / n
 	b.ReportMetric(s*1e6, "cpu-us/"+unit)
 	return s
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/undersign/undersign/internal/cputime"
 	"github.com/undersign/undersign/internal/modexp"
 )
 
@@ -27,10 +28,10 @@ func TestLongOpenSSL(t *testing.T) {
 	if modexp.HaveLanes(bits) {
 		wanted = 20 // on average it is more
 	}
-	before, ok := cpuTime(false)
-	if !ok {
+	if !cputime.Known {
 		t.Skip("cannot measure processor time")
 	}
+	before := cputime.Process()
 	var primes []*big.Int
 	var tested, expected uint64
 	var wall time.Duration
@@ -46,7 +47,7 @@ func TestLongOpenSSL(t *testing.T) {
 		tested += last.Candidates
 		expected += last.Expected
 	}
-	after, _ := cpuTime(false)
+	after := cputime.Process()
 	ours := after - before
 	for _, p := range primes {
 		checkSafePrime(t, p, bits)
@@ -60,7 +61,7 @@ func TestLongOpenSSL(t *testing.T) {
 		t.Log("openssl isn't installed")
 		return
 	}
-	before, _ = cpuTime(true)
+	before = cputime.Children()
 	for range draws {
 		out, err := exec.CommandContext(t.Context(), openssl, "prime", "-generate", "-safe", "-bits", fmt.Sprint(bits)).Output()
 		if err != nil {
@@ -71,7 +72,7 @@ func TestLongOpenSSL(t *testing.T) {
 			t.Fatalf("openssl printed %q", out)
 		}
 	}
-	after, _ = cpuTime(true)
+	after = cputime.Children()
 	theirs := after - before
 	ratio := float64(theirs) / float64(ours) * float64(tested) / float64(expected)
 	t.Logf("openssl: %v CPU a prime, %.2f times as much as ours at the mean number", theirs/draws, ratio)
@@ -86,7 +87,7 @@ func TestLong2048(t *testing.T) {
 		t.Skip("set UNDERSIGN_LONG=1 to draw primes of 2048 bits")
 	}
 	const bits, draws = 2048, 12
-	before, _ := cpuTime(false)
+	before := cputime.Process()
 	var tested, expected uint64
 	var wall time.Duration
 	var primes []*big.Int
@@ -102,7 +103,7 @@ func TestLong2048(t *testing.T) {
 		tested += last.Candidates
 		expected += last.Expected
 	}
-	after, _ := cpuTime(false)
+	after := cputime.Process()
 	for _, p := range primes {
 		checkSafePrime(t, p, bits)
 	}

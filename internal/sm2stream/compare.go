@@ -12,6 +12,7 @@ import (
 
 	gmsm "github.com/emmansun/gmsm/sm2"
 
+	"github.com/undersign/undersign/internal/cputime"
 	"github.com/undersign/undersign/sm2"
 )
 
@@ -71,11 +72,11 @@ func (s *sampler) compare(ctx context.Context, opts *Options, f *file, sum *Summ
 			}
 			singles = append(singles, one)
 		}
-		start := threadTime()
+		start := cputime.Thread()
 		for _, one := range singles {
 			one.result = one.verify()
 		}
-		total += threadTime() - start
+		total += cputime.Thread() - start
 		for i, x := range items {
 			if got := singles[i].result; got != x.good {
 				return nil, fmt.Errorf("sm2stream: %s record %d is good in a batch: %v; by gmsm: %v", f.format, x.number, x.good, got)

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/undersign/undersign/internal/cputime"
 	"github.com/undersign/undersign/sm2"
 )
 
@@ -124,7 +125,7 @@ func Verify(ctx context.Context, r io.Reader, opts *Options, bad func(Bad) error
 		}
 	}
 	cache := opts.cache()
-	began, cpu := time.Now(), cpuTime()
+	began, cpu := time.Now(), cputime.Process()
 	sum := &Summary{Format: f.format.String(), By: map[string]int{}}
 	var sample sampler
 	workers := opts.workers()
@@ -158,7 +159,9 @@ func Verify(ctx context.Context, r io.Reader, opts *Options, bad func(Bad) error
 		return nil, err
 	}
 	sum.Seconds = time.Since(began).Seconds()
-	sum.CPUSeconds = (cpuTime() - cpu).Seconds()
+	if cputime.Known {
+		sum.CPUSeconds = (cputime.Process() - cpu).Seconds()
+	}
 	sum.Keys, sum.TableBytes = cache.Len(), cache.Size()
 	if opts.Sample > 0 {
 		if sum.Sample, err = sample.compare(ctx, opts, f, sum, workers); err != nil {

@@ -3,11 +3,10 @@
 
 //go:build !linux
 
-package chia
+package cputime
 
 import "time"
 
 var began = time.Now()
 
-// threadTime isn't known here: the clock has to do.
-func threadTime() time.Duration { return time.Since(began) }
+func clock() time.Duration { return time.Since(began) }

@@ -1,7 +1,7 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package chia
+package cputime
 
 import (
 	"time"
@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadTime returns the processor time of the calling thread. That of getrusage has steps
-// of 4 ms.
-func threadTime() time.Duration {
+// thread doesn't ask getrusage, whose times of threads have steps of 4 ms.
+func thread() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
 		return 0
