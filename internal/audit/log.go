@@ -14,6 +14,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/undersign/undersign/internal/failpoint"
 )
 
 // A File is what a log needs of a file.
@@ -347,10 +349,25 @@ func (l *Log) tell(err error) {
 
 // write is called by one goroutine at a time.
 func (l *Log) write(buf []byte) error {
+	if failpoint.Enabled { // a crash may come in the middle of a line
+		if _, err := l.f.Write(buf[:len(buf)/2]); err != nil {
+			return fmt.Errorf("audit: %w", err)
+		}
+		buf = buf[len(buf)/2:]
+		if err := failpoint.Hit("audit.torn"); err != nil {
+			return fmt.Errorf("audit: %w", err)
+		}
+	}
 	if _, err := l.f.Write(buf); err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
+	if err := failpoint.Hit("audit.written"); err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
 	if err := l.f.Sync(); err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	if err := failpoint.Hit("audit.synced"); err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
 	return nil

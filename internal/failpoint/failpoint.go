@@ -8,5 +8,5 @@
 // With the tag, the environment variable UNDERSIGN_FAILPOINT says what happens where:
 // place=action or place=action@n, separated by commas, where action is kill (the process
 // ends as by SIGKILL) or error (an error is returned), at the nth time, or else at
-// every time.
+// every time. [Set] says it to a process that runs.
 package failpoint

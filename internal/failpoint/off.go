@@ -10,3 +10,6 @@ const Enabled = false
 
 // Hit does nothing.
 func Hit(place string) error { return nil }
+
+// Set does nothing.
+func Set(spec string) {}

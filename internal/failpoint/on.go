@@ -41,6 +41,13 @@ func parse(s string) map[string]*action {
 	return m
 }
 
+// Set replaces what is to happen where, in the form that the environment variable has.
+func Set(spec string) {
+	mu.Lock()
+	defer mu.Unlock()
+	places = parse(spec)
+}
+
 // Hit does what is to happen at a place.
 func Hit(place string) error {
 	mu.Lock()

@@ -12,6 +12,7 @@ import (
 	"connectrpc.com/connect"
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/internal/failpoint"
 	"github.com/undersign/undersign/internal/rpc"
 	"github.com/undersign/undersign/thresholdrsa"
 )
@@ -54,6 +55,9 @@ func (s *Service) lead(ctx context.Context, p *Plan) (*thresholdv1.CeremonyStatu
 			return st, err
 		}
 		if err := s.setPart(id, partCertificate, certificate); err != nil {
+			return nil, err
+		}
+		if err := failpoint.Hit("threshold.committed"); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/undersign/undersign/internal/failpoint"
 )
 
 // writeFile replaces a file, mode 0600: whoever looks, after a crash too, finds the old
@@ -26,7 +28,13 @@ func writeFile(path string, data []byte) error {
 		err = e
 	}
 	if err == nil {
+		err = failpoint.Hit("threshold.file.written")
+	}
+	if err == nil {
 		err = os.Rename(f.Name(), path)
+	}
+	if err == nil {
+		err = failpoint.Hit("threshold.file.renamed")
 	}
 	if err == nil {
 		err = syncDir(dir)

@@ -21,6 +21,7 @@ import (
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
 	"github.com/undersign/undersign/gen/undersign/threshold/v1/thresholdv1connect"
 	"github.com/undersign/undersign/internal/audit"
+	"github.com/undersign/undersign/internal/failpoint"
 	"github.com/undersign/undersign/internal/nodedir"
 	"github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/rpc"
@@ -221,6 +222,9 @@ func (s *Service) Sign(ctx context.Context, req *thresholdv1.SignRequest) (*thre
 	}
 	sig, faults, good, stale, err := collect(ctx, record, r, s.sources(call, k, r, req.Request))
 	s.remember(k, good, faults)
+	if e := failpoint.Hit("threshold.collected"); e != nil {
+		return nil, e
+	}
 	for _, f := range faults {
 		if f.Kind == Bad {
 			s.opt.Log.Warn("a node sent a bad share", "party", f.Party, "name", f.Name, "holder", f.Index, "reason", f.Reason)
