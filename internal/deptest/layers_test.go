@@ -61,6 +61,7 @@ var packages = map[string]int{
 	"sm2":          schemes,
 
 	"internal/sm2paper": schemes,
+	"internal/sm3lanes": schemes,
 
 	"internal/cputime":   files,
 	"internal/sm2stream": files,
@@ -118,6 +119,7 @@ var within = map[string][]string{
 	"distill":               {"bls"},
 	"distill/distillsim":    {"distill", "bls"},
 	"groupsig":              {"groupsig/"},
+	"sm2":                   {"internal/sm3lanes"},
 	"groupsig/groupsigtest": {"groupsig"},
 	"internal/sm2stream":    {"internal/cputime"},
 	"internal/chia":         {"internal/cputime"},
@@ -133,6 +135,7 @@ var pureExceptions = map[string]string{
 	"internal/cttest os/exec": "it runs tests under valgrind; only tests import it",
 	"internal/safeprime time": "the interval between calls of the progress function",
 	"internal/modexp os":      "an environment variable chooses the portable kernel",
+	"internal/sm3lanes os":    "an environment variable turns the kernel off",
 }
 
 // testDeps are the modules that only tests may import, beside those above.
