@@ -79,7 +79,7 @@ func importProblem(f *goFile, imp string) string {
 			return ""
 		}
 	}
-	if f.isTest() {
+	if f.isTest() || forTests[from] {
 		// Tests may use any layer's dependencies, and their own.
 		for _, l := range layers {
 			if allowed(l.deps) {
@@ -108,7 +108,7 @@ func ownImportProblem(f *goFile, n int, own string) string {
 		return "it has no layer in the table"
 	case f.isTest():
 		return "" // a test may look down from above
-	case own == "internal/cttest":
+	case forTests[own]:
 		return "it is for tests"
 	case m < n, m == n && layers[n].within:
 		return ""

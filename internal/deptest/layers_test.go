@@ -142,6 +142,9 @@ var pureExceptions = map[string]string{
 var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid", "github.com/cloudflare/circl", "github.com/hdevalence/ed25519consensus",
 	"github.com/nats-io/nats-server", "github.com/nats-io/nkeys"}
 
+// forTests are packages that only tests may import. They may import what tests may.
+var forTests = map[string]bool{"internal/cttest": true, "internal/relay/nats/natstest": true}
+
 // unsafeOK are the packages that may import unsafe, each with its reason.
 var unsafeOK = map[string]string{
 	"internal/modexp":            "the tables of the vector kernels begin with a line of the cache",

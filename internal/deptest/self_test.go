@@ -59,6 +59,7 @@ func TestImportProblems(t *testing.T) {
 		{"thresholdrsa/a.go", own + "keyfile", "downward"},
 		{"thresholdrsa/a.go", own + "bls", "don't import one another"},
 		{"thresholdrsa/a.go", own + "internal/cttest", "for tests"},
+		{"internal/aggregate/a.go", own + "internal/relay/nats/natstest", "for tests"},
 		{"thresholdrsa/a_test.go", "github.com/stretchr/testify", "not a dependency"},
 		{"groupsig/ps16/a.go", own + "groupsig/klap20", "don't import one another"},
 		{"bls/a.go", "github.com/consensys/gnark-crypto/ecc/bls12-381", "only internal/bls12381"},

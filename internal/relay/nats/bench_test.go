@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/undersign/undersign/internal/relay"
+	"github.com/undersign/undersign/internal/relay/nats/natstest"
 )
 
 // BenchmarkPublish is of 64 publishers at a time, as a validator has batches in flight.
 func BenchmarkPublish(b *testing.B) {
 	for _, n := range []int{1, 3} {
 		b.Run(fmt.Sprintf("replicas=%d", n), func(b *testing.B) {
-			r := newCluster(b, clusterConfig{n: n}).open(b)
+			r := newCluster(b, natstest.Config{N: n}).open(b)
 			data := make([]byte, 200)
 			b.ResetTimer() // servers take seconds to find together
 			b.SetParallelism(32)
@@ -34,7 +35,7 @@ func BenchmarkPublish(b *testing.B) {
 
 // BenchmarkRead reads from the beginning.
 func BenchmarkRead(b *testing.B) {
-	r := newCluster(b, clusterConfig{n: 1}).open(b)
+	r := newCluster(b, natstest.Config{N: 1}).open(b)
 	publishAll(b, r, ticks(0, 2000)...)
 	for b.Loop() {
 		readAll(b, r, 0, 2000, 64)

@@ -81,7 +81,7 @@ func (r *Relay) stream(ctx context.Context, create bool) (*jetstream.StreamInfo,
 func (r *Relay) wanted() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:        r.cfg.Stream,
-		Description: "what undersign's validators execute: never to be shortened",
+		Description: "what undersign's validators execute: never to be edited",
 		Subjects:    []string{r.cfg.subject()},
 		Storage:     jetstream.FileStorage,
 		Replicas:    r.cfg.Replicas,
@@ -89,8 +89,7 @@ func (r *Relay) wanted() jetstream.StreamConfig {
 		Discard:     jetstream.DiscardNew,
 		MaxMsgSize:  relay.MaxEntry + overhead,
 		Duplicates:  duplicates,
-		DenyDelete:  true,
-		DenyPurge:   true,
+		DenyDelete:  true, // single entries; who may remove the oldest ones is up to servers
 	}
 }
 
@@ -115,7 +114,7 @@ func (r *Relay) problems(c *jetstream.StreamConfig) (list []string) {
 	no(c.AllowMsgCounter, "entries are counters")
 	no(c.AllowMsgSchedules, "entries may be scheduled")
 	no(!c.DenyDelete, "entries can be deleted")
-	no(!c.DenyPurge, "it can be purged")
+	no(c.DenyPurge && r.cfg.Prune, "it has deny_purge, and prune is set")
 	no(c.Duplicates < duplicates, "duplicate_window is %v, and must be %v or more", c.Duplicates, duplicates)
 	no(c.Mirror != nil || len(c.Sources) > 0, "it takes entries from other streams")
 	no(c.SubjectTransform != nil, "it transforms subjects")

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/undersign/undersign/internal/relay"
+	"github.com/undersign/undersign/internal/relay/nats/natstest"
 )
 
 func long() bool { return os.Getenv("UNDERSIGN_LONG") != "" }
@@ -82,7 +83,7 @@ func TestRefusesServers(t *testing.T) {
 		{"a short interval", "sync_interval: 1s", "", "sync_interval"},
 		{"small payloads", "", "max_payload: 65536", "max_payload"},
 	} {
-		c := newCluster(t, clusterConfig{n: 1, jetstream: tt.jetstream, global: tt.global})
+		c := newCluster(t, natstest.Config{N: 1, JetStream: tt.jetstream, Global: tt.global})
 		cfg := c.config(t)
 		wantUnsafe(t, tt.what, cfg, tt.say)
 		_, js := admin(t, c)
@@ -102,12 +103,12 @@ func TestRefusesServers(t *testing.T) {
 
 func TestRefusesUsers(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 1})
+	c := newCluster(t, natstest.Config{N: 1})
 	cfg := c.config(t)
 	cfg.SystemNkey = cfg.Nkey // not one of the system account
 	wantUnsafe(t, "another user", cfg, "no server says")
 
-	stranger, _ := newKey(t, t.TempDir(), "x")
+	stranger, _ := natstest.NewKey(t, t.TempDir(), "x")
 	garbage := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(garbage, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
@@ -133,7 +134,7 @@ func TestRefusesUsers(t *testing.T) {
 
 func TestRefusesStreams(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 1})
+	c := newCluster(t, natstest.Config{N: 1})
 	_, js := admin(t, c)
 	wanted := (&Relay{cfg: c.config(t).complete()}).wanted()
 	for _, tt := range []struct {
@@ -151,9 +152,8 @@ func TestRefusesStreams(t *testing.T) {
 		{func(c *jetstream.StreamConfig) { c.MaxBytes, c.Discard = 1<<20, jetstream.DiscardOld }, "discard"},
 		{func(c *jetstream.StreamConfig) { c.MaxMsgSize = 100 }, "max_msg_size"},
 		{func(c *jetstream.StreamConfig) { c.AllowMsgTTL = true }, "end"},
-		{func(c *jetstream.StreamConfig) { c.AllowRollup, c.DenyPurge = true, false }, "replace"},
+		{func(c *jetstream.StreamConfig) { c.AllowRollup = true }, "replace"},
 		{func(c *jetstream.StreamConfig) { c.DenyDelete = false }, "deleted"},
-		{func(c *jetstream.StreamConfig) { c.DenyPurge = false }, "purged"},
 		{func(c *jetstream.StreamConfig) { c.Duplicates = time.Minute }, "duplicate_window"},
 		{func(c *jetstream.StreamConfig) {
 			c.Subjects, c.Sources = nil, []*jetstream.StreamSource{{Name: "other"}}
@@ -204,7 +204,7 @@ func TestRefusesStreams(t *testing.T) {
 // TestFull says that a stream that is full doesn't take more, and loses nothing.
 func TestFull(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 1})
+	c := newCluster(t, natstest.Config{N: 1})
 	_, js := admin(t, c)
 	cfg := (&Relay{cfg: c.config(t).complete()}).wanted()
 	cfg.MaxMsgs = 3

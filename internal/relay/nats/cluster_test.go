@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/undersign/undersign/internal/relay"
+	"github.com/undersign/undersign/internal/relay/nats/natstest"
 )
 
 // A load publishes until it is stopped, and knows what was acknowledged.
@@ -81,26 +82,26 @@ func (l *load) stop(t testing.TB, r *Relay) []relay.Entry {
 // TestCluster takes one server of three away: killed, or silent.
 func TestCluster(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 3})
+	c := newCluster(t, natstest.Config{N: 3})
 	a, b := c.open(t), c.open(t)
 	l := newLoad(t, "one", a, b)
 	l.more(t, 20)
 
 	// The leader is killed, and comes back with its disk.
-	leader, _ := c.find(t, leaderOf(t, a))
-	leader.kill()
+	leader, _ := c.Find(t, leaderOf(t, a))
+	leader.Kill()
 	l.more(t, 20)
 	// A validator that starts anew doesn't need all three.
 	c.open(t).Close()
-	leader.start()
+	leader.Start()
 	l.more(t, 20)
 
 	// A follower is cut off, while the others go on, and comes back behind.
 	waitCurrent(t, a)
-	_, others := c.find(t, leaderOf(t, a))
-	others[0].pause()
+	_, others := c.Find(t, leaderOf(t, a))
+	others[0].Pause()
 	l.more(t, 20)
-	others[0].wake()
+	others[0].Wake()
 	l.more(t, 20)
 
 	first := l.stop(t, a)
@@ -112,40 +113,40 @@ func TestCluster(t *testing.T) {
 // that was is lost.
 func TestNoQuorum(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 3})
+	c := newCluster(t, natstest.Config{N: 3})
 	a, b := c.open(t), c.open(t)
 	publishAll(t, a, ticks(0, 50)...)
 	first := until(t, b, relay.NewTick(49))
 	waitCurrent(t, a)
-	leader, others := c.find(t, leaderOf(t, a))
-	others[0].kill()
-	others[1].kill()
+	leader, others := c.Find(t, leaderOf(t, a))
+	others[0].Kill()
+	others[1].Kill()
 	if err := a.Publish(limit(t, 2*time.Second), relay.NewTick(99)); err == nil {
 		t.Error("one of three acknowledges")
 	}
-	others[0].start()
+	others[0].Start()
 	publishAll(t, a, relay.NewTick(99), relay.NewTick(100))
-	leader.kill()
-	others[1].start()
+	leader.Kill()
+	others[1].Start()
 	publishAll(t, b, relay.NewTick(100), relay.NewTick(101))
 	list := until(t, b, relay.NewTick(101))
 	same(t, first, list[:len(first)])
-	leader.start()
+	leader.Start()
 	same(t, list, until(t, c.open(t), relay.NewTick(101)))
 }
 
 // TestOneServerDoesNotSync finds the one of three that is set up differently.
 func TestOneServerDoesNotSync(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 3})
+	c := newCluster(t, natstest.Config{N: 3})
 	r := c.open(t)
 	waitCurrent(t, r)
-	_, others := c.find(t, leaderOf(t, r))
-	others[0].kill()
-	edit(t, others[0].conf, "sync_interval: always", "sync_interval: 2m")
-	others[0].start()
+	_, others := c.Find(t, leaderOf(t, r))
+	others[0].Kill()
+	others[0].Edit("sync_interval: always", "sync_interval: 2m")
+	others[0].Start()
 	waitCurrent(t, r)
-	wantUnsafe(t, "one of three", c.config(t), "server "+others[0].name)
+	wantUnsafe(t, "one of three", c.config(t), "server "+others[0].Name)
 	r.lookAgain()
 	if err := r.Publish(t.Context(), relay.NewTick(1)); err == nil {
 		t.Error("published")

@@ -18,6 +18,12 @@ import (
 	client "github.com/nats-io/nats.go"
 )
 
+// Bounds of how many heights stay. Validators write down where they are every 64 heights.
+const (
+	minKeep = 256
+	maxKeep = 1 << 40
+)
+
 // A Config says where the queue is. Fields that are zero mean what their comments say.
 type Config struct {
 	// Servers are addresses such as tls://host:4222, of all servers of the cluster. By
@@ -43,6 +49,14 @@ type Config struct {
 	Certificate string `toml:"certificate"`
 	Key         string `toml:"key"`
 
+	// KeepHeights is for how many heights entries, and the batches that they name, stay after
+	// all validators have passed them: a validator that is put back from a backup may be as
+	// many behind. 0: 172,800, a day of ticks of half a second.
+	KeepHeights int `toml:"keep-heights"`
+	// Prune has this validator remove from the stream what is older. Its user has to be
+	// allowed to, and can then remove anything: one validator is enough, or two.
+	Prune bool `toml:"prune"`
+
 	// InsecureAssumeSyncAlways says that all servers have sync_interval "always" in their
 	// configurations, and that nobody need ask them. If it isn't so, then entries that
 	// were acknowledged are lost when machines lose power.
@@ -59,11 +73,17 @@ func (c Config) complete() Config {
 	if c.Replicas == 0 {
 		c.Replicas = 3
 	}
+	if c.KeepHeights == 0 {
+		c.KeepHeights = 172_800
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c
 }
+
+// Keep returns for how many heights entries and batches stay.
+func (c Config) Keep() uint64 { return uint64(c.complete().KeepHeights) }
 
 // subject is where entries are published.
 func (c *Config) subject() string { return c.Stream + ".entry" }
@@ -88,6 +108,9 @@ func (c Config) Check() error {
 	}
 	if c.Replicas != 1 && c.Replicas != 3 && c.Replicas != 5 {
 		bad("replicas: %d isn't 1, 3 or 5", c.Replicas)
+	}
+	if c.KeepHeights < minKeep || c.KeepHeights > maxKeep {
+		bad("keep-heights is outside %d to %d", minKeep, maxKeep)
 	}
 	if c.Credentials != "" && c.Nkey != "" {
 		bad("either credentials or nkey")
@@ -152,7 +175,7 @@ func (c *Config) options(system bool) ([]client.Option, error) {
 	case nkey != "":
 		option, err := client.NkeyOptionFromSeed(nkey)
 		if err != nil {
-			return nil, fmt.Errorf("nats: %s: no key of a user: %w", nkey, err)
+			return nil, fmt.Errorf("nats: %s isn't the seed of a user: %w", nkey, err)
 		}
 		o = append(o, option)
 	}
@@ -164,19 +187,26 @@ func (c *Config) tls() (*tls.Config, error) {
 	if c.CA != "" {
 		pem, err := os.ReadFile(c.CA)
 		if err != nil {
-			return nil, fmt.Errorf("nats: %w", err)
+			return nil, fmt.Errorf("nats: ca: %w", err)
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("nats: %s: no certificates", c.CA)
+			return nil, fmt.Errorf("nats: ca: %s has no certificates", c.CA)
 		}
 	}
 	if c.Certificate != "" {
-		pair, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
-		if err != nil {
-			return nil, fmt.Errorf("nats: %w", err)
+		certificate, key := c.Certificate, c.Key
+		// Read for each connection: certificates are renewed.
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			pair, err := tls.LoadX509KeyPair(certificate, key)
+			if err != nil {
+				return nil, fmt.Errorf("nats: certificate and key: %w", err)
+			}
+			return &pair, nil
 		}
-		config.Certificates = []tls.Certificate{pair}
+		if _, err := config.GetClientCertificate(nil); err != nil {
+			return nil, err
+		}
 	}
 	return config, nil
 }

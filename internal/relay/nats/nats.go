@@ -15,6 +15,9 @@
 // Readers remember where they are by themselves, together with what they made of it: there
 // are no durable consumers, whose acknowledgements could tell another story.
 //
+// A validator may remove the oldest entries, once all have passed them: see [Relay.Prune].
+// Whoever begins to read at what was removed gets an error, and never the next entry.
+//
 // Whoever may publish into the stream can hold it up, or take an ID before its owner does.
 package nats
 
@@ -129,6 +132,22 @@ func (r *Relay) Close() error {
 	}
 	<-r.closed
 	r.busy.Wait()
+	return nil
+}
+
+// Status returns why entries can be neither published nor read at the moment, as far as that
+// is known.
+func (r *Relay) Status() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.ended:
+		return relay.ErrClosed
+	case r.refused != nil:
+		return r.refused
+	case !r.conn.IsConnected():
+		return errors.New("nats: no server is connected")
+	}
 	return nil
 }
 

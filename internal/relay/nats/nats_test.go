@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/undersign/undersign/internal/relay"
+	"github.com/undersign/undersign/internal/relay/nats/natstest"
 )
 
 func limit(t testing.TB, d time.Duration) context.Context {
@@ -80,7 +81,7 @@ func ticks(from, to int) (list []relay.Entry) {
 
 func TestRelay(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 1})
+	c := newCluster(t, natstest.Config{N: 1})
 	a, b := c.open(t), c.open(t)
 
 	// Several publish the same, and several read one order.
@@ -110,7 +111,7 @@ func TestRelay(t *testing.T) {
 
 func TestWaits(t *testing.T) {
 	t.Parallel()
-	r := newCluster(t, clusterConfig{n: 1}).open(t)
+	r := newCluster(t, natstest.Config{N: 1}).open(t)
 	got := make(chan error)
 	read := func(ctx context.Context, after uint64) {
 		_, err := r.Read(ctx, after, 1)
@@ -155,7 +156,7 @@ func TestWaits(t *testing.T) {
 
 func TestPublishRefuses(t *testing.T) {
 	t.Parallel()
-	r := newCluster(t, clusterConfig{n: 1}).open(t)
+	r := newCluster(t, natstest.Config{N: 1}).open(t)
 	for _, e := range []relay.Entry{{}, {Data: []byte{0}}, {Data: []byte{9, 1}}, relay.NewChange(make([]byte, relay.MaxEntry))} {
 		if err := r.Publish(t.Context(), e); err == nil {
 			t.Errorf("an entry of %d bytes is published", len(e.Data))
@@ -178,7 +179,7 @@ func TestPublishRefuses(t *testing.T) {
 // acknowledged is there, once, and in one order.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 1})
+	c := newCluster(t, natstest.Config{N: 1})
 	r := c.open(t)
 	rounds := 3
 	if long() {
@@ -203,9 +204,9 @@ func TestKilled(t *testing.T) {
 			})
 		}
 		time.Sleep(time.Duration(100+37*round%100) * time.Millisecond)
-		c.servers[0].kill()
+		c.Servers[0].Kill()
 		time.Sleep(50 * time.Millisecond)
-		c.servers[0].start()
+		c.Servers[0].Start()
 		time.Sleep(200 * time.Millisecond)
 		cancel()
 		wg.Wait()
@@ -250,12 +251,12 @@ func until(t testing.TB, r relay.Relay, last relay.Entry) (list []relay.Entry) {
 // TestDuplicateAcrossRestart publishes again what a server had before it was killed.
 func TestDuplicateAcrossRestart(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 1})
+	c := newCluster(t, natstest.Config{N: 1})
 	r := c.open(t)
 	publishAll(t, r, ticks(0, 20)...)
 	before := readAll(t, r, 0, 20, 100)
-	c.servers[0].kill()
-	c.servers[0].start()
+	c.Servers[0].Kill()
+	c.Servers[0].Start()
 	publishAll(t, r, ticks(0, 21)...)
 	after := readAll(t, r, 0, 21, 100)
 	if len(after) != 21 {
@@ -286,7 +287,7 @@ func admin(t testing.TB, c *testCluster) (*client.Conn, jetstream.JetStream) {
 // same of it, wherever they begin.
 func TestReadersPassOver(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 1})
+	c := newCluster(t, natstest.Config{N: 1})
 	_, js := admin(t, c)
 	ctx := limit(t, 30*time.Second)
 	cfg := (&Relay{cfg: c.config(t).complete()}).wanted()
@@ -348,7 +349,7 @@ func TestReadersPassOver(t *testing.T) {
 // TestAnotherQueue puts another stream in the place of the one that was read.
 func TestAnotherQueue(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 1})
+	c := newCluster(t, natstest.Config{N: 1})
 	r := c.open(t)
 	publishAll(t, r, ticks(0, 5)...)
 	readAll(t, r, 0, 5, 100)
@@ -376,9 +377,7 @@ func TestAnotherQueue(t *testing.T) {
 	if err := js.DeleteStream(ctx, "undersign"); err != nil {
 		t.Fatal(err)
 	}
-	cfg := r.wanted()
-	cfg.DenyPurge = false
-	s, err := js.CreateStream(ctx, cfg)
+	s, err := js.CreateStream(ctx, r.wanted())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +393,7 @@ func TestAnotherQueue(t *testing.T) {
 // TestSlowReader doesn't read while much is published: it isn't sent, and nothing is lost.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, clusterConfig{n: 1})
+	c := newCluster(t, natstest.Config{N: 1})
 	r, slow := c.open(t), c.open(t)
 	publishAll(t, r, relay.NewTick(0))
 	first := readAll(t, slow, 0, 1, 1)
@@ -427,7 +426,7 @@ func TestSlowReader(t *testing.T) {
 
 // TestNoGoroutines counts them after everything is closed.
 func TestNoGoroutines(t *testing.T) {
-	c := newCluster(t, clusterConfig{n: 1})
+	c := newCluster(t, natstest.Config{N: 1})
 	before := runtime.NumGoroutine()
 	for range 3 {
 		r, err := Open(limit(t, 30*time.Second), c.config(t))

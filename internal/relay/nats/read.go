@@ -158,8 +158,8 @@ func (c *cursor) open(ctx context.Context) error {
 	if last := max(c.after, c.next-1); state.LastSeq < last {
 		return fmt.Errorf("nats: the queue ends at %d, and was read up to %d: it isn't the same, or has lost entries", state.LastSeq, last)
 	}
-	if state.Msgs > 0 && state.FirstSeq > c.next {
-		return permanent(fmt.Errorf("nats: the queue begins at %d, and %d is wanted: it has lost entries", state.FirstSeq, c.next))
+	if state.FirstSeq > c.next {
+		return permanent(fmt.Errorf("nats: the queue begins at %d, and %d is wanted: what comes before was removed, or is lost", state.FirstSeq, c.next))
 	}
 	c.consumer, err = s.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
