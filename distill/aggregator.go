@@ -131,6 +131,10 @@ type Aggregator struct {
 	waits   waits
 	trash   []Record // what the next commit deletes
 
+	nextPiece uint64
+	touched   []*piece          // of which the next commit says what is left
+	gone      map[uint64][]byte // while the journal is read: what is settled, of pieces that come
+
 	delivered     []*delivered            // the oldest first
 	receipts      map[nonceKey]*delivered // where a nonce's is
 	receiptsBytes int
@@ -158,7 +162,8 @@ func OpenAggregator(cfg AggregatorConfig) (*Aggregator, error) {
 	a := &Aggregator{
 		cfg: cfg, limits: cfg.Limits, params: &cfg.Network.verifier.params,
 		ledger:  ledger{journal: cfg.Journal},
-		clients: make(map[uint64]*clientState), receipts: make(map[nonceKey]*delivered), nextSeq: 1,
+		clients: make(map[uint64]*clientState), receipts: make(map[nonceKey]*delivered), nextSeq: 1, nextPiece: 1,
+		gone:  make(map[uint64][]byte),
 		negG1: new(bls12381.G1).Neg(bls12381.G1Generator()),
 	}
 	if cfg.Mode >= modes || !a.params.Modes.Has(cfg.Mode) {

@@ -177,7 +177,6 @@ func (a *Aggregator) admit(now int64, out []AggregatorAction) ([]AggregatorActio
 	good := a.verifySubmissions(list)
 
 	var fresh, signed []*poolEntry
-	var writes []Record
 	first := make(map[nonceKey]*poolEntry) // new in this burst
 	more := make(map[uint64]int)           // of them, of a client
 	for i, e := range list {
@@ -201,7 +200,6 @@ func (a *Aggregator) admit(now int64, out []AggregatorAction) ([]AggregatorActio
 			first[nonceKey{e.id, e.nonce}] = e
 			more[e.id]++
 			fresh = append(fresh, e)
-			writes = append(writes, a.poolRecord(e))
 		case !known.same(e):
 			a.stats.Conflicts++
 			// With one payload the second is executed no more than the first.
@@ -214,12 +212,11 @@ func (a *Aggregator) admit(now int64, out []AggregatorAction) ([]AggregatorActio
 			signed = append(signed, known)
 			a.pool.bytes += len(e.sig) - len(known.sig)
 			known.sig, known.view = e.sig, e.view
-			writes = append(writes, a.poolRecord(known))
 		default:
 			out = a.repeat(known, out)
 		}
 	}
-	if err := a.commit(writes...); err != nil {
+	if err := a.commit(a.enter(append(fresh[:len(fresh):len(fresh)], signed...))...); err != nil {
 		return nil, err
 	}
 	for _, e := range fresh {
@@ -236,9 +233,8 @@ func (a *Aggregator) admit(now int64, out []AggregatorAction) ([]AggregatorActio
 
 // commit writes records, and deletes those that are to go.
 func (a *Aggregator) commit(writes ...Record) error {
-	if len(writes) > 0 && len(a.trash) > 0 {
-		// What was deleted before may be written anew, not the other way round.
-		writes = append(a.trash, writes...)
+	if len(writes) > 0 {
+		writes = append(append(a.trash, writes...), a.left()...)
 		a.trash = nil
 	}
 	return a.ledger.commit(writes...)

@@ -87,7 +87,7 @@ func (a *Aggregator) HandleBatchReceipt(now int64, br *BatchReceipt) (out []Aggr
 	writes := []Record{a.receiptsRecord(d), {Key: a.batchKey(r.seq)}, {Key: a.handoffKey(r.seq)}}
 	for i, e := range r.members {
 		if !again(d.results[i].Code) {
-			writes = append(writes, Record{Key: a.poolKey(e.id, e.nonce)})
+			a.leave(e)
 		}
 	}
 	writes = append(writes, a.keep(d)...)

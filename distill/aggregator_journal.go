@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/internal/wire"
 )
 
@@ -19,10 +18,11 @@ const (
 	aggregatorKeyLength = 1 + 8 + 1
 
 	kindState    = 'a'
-	kindPool     = 'b'
-	kindBatch    = 'c'
-	kindHandoff  = 'd'
-	kindReceipts = 'e'
+	kindGone     = 'b'
+	kindPiece    = 'c'
+	kindBatch    = 'd'
+	kindHandoff  = 'e'
+	kindReceipts = 'f'
 )
 
 // The forms of a batch's record.
@@ -42,10 +42,9 @@ func (a *Aggregator) key(kind byte, of ...uint64) []byte {
 	return k
 }
 
-func (a *Aggregator) poolKey(id, nonce uint64) []byte { return a.key(kindPool, id, nonce) }
-func (a *Aggregator) batchKey(seq uint64) []byte      { return a.key(kindBatch, seq) }
-func (a *Aggregator) handoffKey(seq uint64) []byte    { return a.key(kindHandoff, seq) }
-func (a *Aggregator) receiptsKey(seq uint64) []byte   { return a.key(kindReceipts, seq) }
+func (a *Aggregator) batchKey(seq uint64) []byte    { return a.key(kindBatch, seq) }
+func (a *Aggregator) handoffKey(seq uint64) []byte  { return a.key(kindHandoff, seq) }
+func (a *Aggregator) receiptsKey(seq uint64) []byte { return a.key(kindReceipts, seq) }
 
 func header(e *wire.Encoder, kind uint8) {
 	e.U8(recordVersion)
@@ -59,18 +58,6 @@ func (a *Aggregator) stateRecord(nextSeq uint64, recovering bool) Record {
 	e.U64(nextSeq)
 	e.U8(flag(recovering))
 	return Record{a.key(kindState), e.Data()}
-}
-
-func (a *Aggregator) poolRecord(p *poolEntry) Record {
-	var e wire.Encoder
-	w := a.wireForm(p)
-	e.Grow(64 + len(p.payload) + len(w.Signature))
-	header(&e, recordPool)
-	e.U64(p.notAfter)
-	e.U64(p.view.Version())
-	e.Bytes(w.Signature)
-	e.Bytes(p.payload)
-	return Record{a.poolKey(p.id, p.nonce), e.Data()}
 }
 
 // proposedRecord says which messages a round's tree is of.
@@ -144,6 +131,9 @@ func (a *Aggregator) load() error {
 			return corrupt(r.Key, err)
 		}
 	}
+	if len(a.gone) > 0 {
+		return corrupt(a.key(kindGone), errors.New("of messages that aren't there"))
+	}
 	for _, r := range a.rounds {
 		a.nextSeq = max(a.nextSeq, r.seq+1)
 	}
@@ -170,8 +160,10 @@ func (a *Aggregator) loadRecord(r Record) error {
 		}
 		a.nextSeq = d.U64("next number")
 		a.recovering = readFlag(d, "recovering")
-	case kind == kindPool && len(of) == 2:
-		err = a.loadPool(d, of[0], of[1])
+	case kind == kindGone && len(of) == 1:
+		err = a.loadGone(d, of[0])
+	case kind == kindPiece && len(of) == 1:
+		err = a.loadPiece(d, of[0])
 	case kind == kindBatch && len(of) == 1:
 		err = a.loadBatch(d, of[0])
 	case kind == kindHandoff && len(of) == 1:
@@ -188,31 +180,6 @@ func (a *Aggregator) loadRecord(r Record) error {
 		return err
 	}
 	return d.Finish()
-}
-
-func (a *Aggregator) loadPool(d *wire.Decoder, id, nonce uint64) error {
-	d.Header(recordVersion, recordPool)
-	e := &poolEntry{id: id, nonce: nonce, notAfter: d.U64("last height")}
-	e.view = a.viewAt(d.U64("version of the directory"))
-	if sig := d.Bytes("signature", bls.SignatureSize); len(sig) > 0 {
-		e.sig = sig
-	}
-	e.payload = d.Bytes("payload", maxPayloadRecord)
-	e.hash = PayloadHash(e.payload)
-	if d.Err() != nil {
-		return d.Err()
-	}
-	if len(e.sig) == bls.SignatureSize {
-		sig, err := bls.ParseSignature(e.sig)
-		if err != nil {
-			return err
-		}
-		e.sig = sig.UncompressedBytes()
-	}
-	if a.client(id).find(nonce) == nil {
-		a.insert(0, e)
-	}
-	return nil
 }
 
 // loadBatch makes a round of a batch's record. Its messages were read before. If the

@@ -14,6 +14,8 @@ type poolEntry struct {
 	view                View   // by whose keys sig was verified, or nil
 	round               *round // the batch it is in, or nil
 	asked               bool   // for a signature
+	piece               *piece // of the journal that it is in
+	at                  uint32 // where in it
 }
 
 // entryOverhead is what an entry takes in memory beside its payload, roughly.

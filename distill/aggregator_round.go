@@ -228,15 +228,12 @@ func (a *Aggregator) freshest(g *gathering, c *clientState, out []AggregatorActi
 // drop forgets a message, in the journal with the next commit.
 func (a *Aggregator) drop(e *poolEntry) {
 	a.remove(e)
-	a.trash = append(a.trash, Record{Key: a.poolKey(e.id, e.nonce)})
+	a.leave(e)
 }
 
 // sweep commits deletions that have piled up.
 func (a *Aggregator) sweep() error {
-	if len(a.trash) == 0 {
-		return nil
-	}
-	writes := a.trash
+	writes := append(a.trash, a.left()...)
 	a.trash = nil
 	return a.ledger.commit(writes...)
 }

@@ -24,7 +24,8 @@ const (
 	recordClient = iota + 1
 	recordFlight
 	recordAggregator
-	recordPool
+	recordPiece
+	recordGone
 	recordBatch
 	recordReceipts
 )
