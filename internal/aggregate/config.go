@@ -130,6 +130,16 @@ func (c *Config) Check() error {
 	return errors.Join(errs...)
 }
 
+// CheckFiles returns what is wrong with the files that the configuration names, of those that
+// are needed to reach the queue.
+func (c *Config) CheckFiles(dir string) error {
+	if c.NATS == nil {
+		return nil
+	}
+	_, err := c.NATS.In(dir)
+	return err
+}
+
 func (v *ValidatorConfig) tick() time.Duration {
 	if v.TickMS == 0 {
 		return 500 * time.Millisecond

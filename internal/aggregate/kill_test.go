@@ -24,6 +24,7 @@ import (
 	"github.com/undersign/undersign/internal/aggregate"
 	"github.com/undersign/undersign/internal/failpoint"
 	"github.com/undersign/undersign/internal/nodedir"
+	"github.com/undersign/undersign/internal/relay/nats/natstest"
 	"github.com/undersign/undersign/internal/store"
 	"github.com/undersign/undersign/node"
 )
@@ -32,6 +33,7 @@ import (
 const processEnv = "UNDERSIGN_TEST_AGGREGATE_NODE"
 
 func TestMain(m *testing.M) {
+	natstest.Main()
 	if arg := os.Getenv(processEnv); arg != "" {
 		if err := runProcess(arg); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -5,8 +5,9 @@ package aggregate
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -23,40 +24,81 @@ type lateRelay struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	group  sync.WaitGroup
-	r      relay.Relay
+	r      *nats.Relay
+
+	mu      sync.Mutex
+	trouble error // why it isn't there
 }
 
-func newLateRelay(cfg nats.Config, dir string, log *slog.Logger) *lateRelay {
-	for _, file := range []*string{&cfg.Credentials, &cfg.Nkey, &cfg.SystemCredentials, &cfg.SystemNkey, &cfg.CA, &cfg.Certificate, &cfg.Key} {
-		if *file != "" && !filepath.IsAbs(*file) {
-			*file = filepath.Join(dir, *file)
-		}
+// newLateRelay returns a queue whose files are in a folder. They have to be in order:
+// waiting doesn't mend them.
+func newLateRelay(cfg nats.Config, dir string, log *slog.Logger) (*lateRelay, error) {
+	cfg, err := cfg.In(dir)
+	if err != nil {
+		return nil, err
 	}
 	cfg.Logger = log
-	l := &lateRelay{cfg: cfg, log: log, ready: make(chan struct{})}
+	l := &lateRelay{cfg: cfg, log: log, ready: make(chan struct{}), trouble: errors.New("it isn't open yet")}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	return l
+	return l, nil
 }
+
+// openTime is how long servers have to be there before it is said that they aren't.
+const openTime = 10 * time.Second
 
 // start begins to open the queue. Close ends that.
 func (l *lateRelay) start() {
 	l.group.Go(func() {
+		said := ""
 		for {
-			r, err := nats.Open(l.ctx, l.cfg)
-			if err == nil {
-				l.r = r
-				close(l.ready)
+			err := l.open()
+			if err == nil || l.ctx.Err() != nil {
 				return
 			}
-			if l.ctx.Err() != nil {
-				return
+			l.mu.Lock()
+			l.trouble = err
+			l.mu.Unlock()
+			if s := err.Error(); s != said {
+				l.log.Warn("the queue can't be used, and is waited for", "error", err)
+				said = s
 			}
-			l.log.Warn("the queue can't be used", "error", err)
-			if !sleep(l.ctx, 5*time.Second) {
+			if !sleep(l.ctx, time.Second) {
 				return
 			}
 		}
 	})
+}
+
+func (l *lateRelay) open() error {
+	ctx, cancel := context.WithTimeout(l.ctx, openTime)
+	defer cancel()
+	r, err := nats.Open(ctx, l.cfg)
+	if err != nil {
+		return err
+	}
+	l.r = r
+	close(l.ready)
+	return nil
+}
+
+// status returns why the queue can't be used at the moment.
+func (l *lateRelay) status() error {
+	select {
+	case <-l.ready:
+		return l.r.Status()
+	default:
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return fmt.Errorf("it can't be opened: %w", l.trouble)
+}
+
+// Prune implements [pruner].
+func (l *lateRelay) Prune(ctx context.Context, after uint64) error {
+	if err := l.wait(ctx); err != nil {
+		return err
+	}
+	return l.r.Prune(ctx, after)
 }
 
 func (l *lateRelay) wait(ctx context.Context) error {

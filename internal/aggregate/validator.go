@@ -29,6 +29,7 @@ type validator struct {
 	relay   relay.Relay
 	own     bool       // the relay is in the node's store
 	late    *lateRelay // the relay, if it has to be opened
+	places  *places    // nil, unless this validator shortens the queue
 	journal *store.Journal
 	store   *store.Validator
 	peers   []*remote // of the other validators
@@ -82,8 +83,13 @@ func newValidator(s *Service) (*validator, error) {
 		return nil, fmt.Errorf("aggregate: the key in %s is that of validator %d, which isn't named self", name, v.index)
 	}
 	if v.relay == nil && s.cfg.NATS != nil {
-		v.late = newLateRelay(*s.cfg.NATS, s.host.Dir, v.log)
+		if v.late, err = newLateRelay(*s.cfg.NATS, s.host.Dir, v.log); err != nil {
+			return nil, err
+		}
 		v.relay = v.late
+		if s.cfg.NATS.Prune {
+			v.places = &places{journal: v.journal, queue: v.late}
+		}
 	}
 	if v.relay == nil {
 		if len(s.genesis.Validators) > 1 {
@@ -206,7 +212,6 @@ func (v *validator) heads(ctx context.Context) map[int]uint64 {
 
 func (v *validator) run(ctx context.Context) error {
 	if v.late != nil {
-		v.setWaiting("the queue")
 		v.late.start()
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -241,6 +246,9 @@ func (v *validator) ticks(ctx context.Context) {
 		}
 		if err := v.relay.Publish(ctx, relay.NewTick(height+1)); err != nil && ctx.Err() == nil {
 			v.log.Warn("no tick", "height", height+1, "error", err)
+			if v.late != nil {
+				v.setWaiting("the queue, which takes no tick") // until there is an entry
+			}
 			continue
 		}
 		// It is applied when all before it is.
@@ -271,6 +279,11 @@ func (v *validator) setWaiting(what string) {
 }
 
 func (v *validator) status() error {
+	if v.late != nil {
+		if err := v.late.status(); err != nil {
+			return fmt.Errorf("the validator waits for the queue: %w", err)
+		}
+	}
 	v.stateMu.Lock()
 	defer v.stateMu.Unlock()
 	if v.waiting != "" {
@@ -302,7 +315,7 @@ func (v *validator) read(ctx context.Context) error {
 			if v.own {
 				return err
 			}
-			v.setWaiting("the queue")
+			v.setWaiting("the queue: " + err.Error())
 			if !sleep(ctx, time.Second) {
 				return nil
 			}
@@ -407,7 +420,11 @@ func (q *queue) save(now bool) error {
 	if q.tickAt == 0 || ended == q.saved || !now && ended-q.saved < savedEvery {
 		return nil
 	}
-	if err := q.journal.Commit([]distill.Record{pairRecord(positionKey, q.tickAt, ended)}); err != nil {
+	records := []distill.Record{pairRecord(positionKey, q.tickAt, ended)}
+	if q.places != nil {
+		records = append(records, q.places.record(q.tickAt, ended))
+	}
+	if err := q.journal.Commit(records); err != nil {
 		return err
 	}
 	q.saved = ended

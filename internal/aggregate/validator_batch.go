@@ -77,10 +77,13 @@ func (v *validator) uncache(digest [32]byte) {
 	}
 }
 
+// collectEvery is how often what nobody needs is deleted. Tests change it.
+var collectEvery = 10 * time.Second
+
 // collect deletes batches that all validators have applied, and results that nobody asks
 // for any more, a part at a time.
 func (v *validator) collect(ctx context.Context) {
-	for sleep(ctx, 10*time.Second) {
+	for sleep(ctx, collectEvery) {
 		height, _ := v.now()
 		lowest := height
 		heights := v.heads(ctx)
@@ -92,10 +95,26 @@ func (v *validator) collect(ctx context.Context) {
 		}
 		p := &v.s.params
 		kept := p.ValidFor + p.MaxAhead + p.KeepResults
-		if err := v.store.Collect(behind(lowest, p.ValidFor), behind(height, kept), 256); err != nil {
+		stays := behind(lowest, v.keep())
+		if err := v.store.Collect(stays, behind(height, kept), 256); err != nil {
 			v.log.Warn("old batches stay", "error", err)
 		}
+		if v.places != nil {
+			if err := v.places.prune(ctx, behind(stays, savedEvery)); err != nil && ctx.Err() == nil {
+				v.log.Warn("old entries of the queue stay", "error", err)
+			}
+		}
 	}
+}
+
+// keep returns for how many heights batches stay that all have applied. With a queue that
+// keeps entries for longer batches stay as long: who reads the one needs the others.
+func (v *validator) keep() uint64 {
+	keep := v.s.params.ValidFor
+	if v.s.cfg.NATS != nil {
+		keep = max(keep, v.s.cfg.NATS.Keep())
+	}
+	return keep
 }
 
 func behind(height, by uint64) uint64 {

@@ -127,6 +127,9 @@ func (e *env) checkNode(dir string) error {
 	for _, err := range nodedir.CheckModes(dir) {
 		return nodeDirError(dir, err)
 	}
+	if err := cfg.Aggregate.CheckFiles(dir); err != nil {
+		return err
+	}
 	result := struct {
 		Dir         string   `json:"dir"`
 		Fingerprint string   `json:"fingerprint"`

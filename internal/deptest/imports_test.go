@@ -65,7 +65,7 @@ func importProblem(f *goFile, imp string) string {
 	}
 	for module, owner := range only {
 		if matches(module+"/...", imp) {
-			if from != owner {
+			if from != owner && !forTests[from] {
 				return "only " + owner + " may"
 			}
 			return ""

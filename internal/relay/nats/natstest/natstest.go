@@ -7,6 +7,7 @@ package natstest
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 )
 
@@ -272,4 +274,50 @@ func (c *Cluster) Find(t testing.TB, name string) (s *Server, others []*Server) 
 		t.Fatalf("no server is called %q", name)
 	}
 	return s, others
+}
+
+// Ask asks the servers for something of JetStream's, as a user who may do everything, and
+// returns the answer, which isn't an error.
+func (c *Cluster) Ask(t testing.TB, subject, request string) []byte {
+	t.Helper()
+	conn, err := nats.Connect(strings.Join(c.URLs("nats"), ","), nats.UserInfo("admin", "admin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	m, err := conn.Request("$JS.API."+subject, []byte(request), 10*time.Second)
+	if err != nil {
+		t.Fatalf("%s: %v", subject, err)
+	}
+	var answer struct {
+		Error *struct{ Description string } `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil || answer.Error != nil {
+		t.Fatalf("%s: %s", subject, m.Data)
+	}
+	return m.Data
+}
+
+// A StreamState is where the stream begins and ends, and who leads.
+type StreamState struct {
+	First, Last uint64
+	Leader      string
+}
+
+// Stream returns the state of the stream.
+func (c *Cluster) Stream(t testing.TB) StreamState {
+	t.Helper()
+	var answer struct {
+		State struct {
+			First uint64 `json:"first_seq"`
+			Last  uint64 `json:"last_seq"`
+		} `json:"state"`
+		Cluster struct {
+			Leader string `json:"leader"`
+		} `json:"cluster"`
+	}
+	if err := json.Unmarshal(c.Ask(t, "STREAM.INFO.undersign", ""), &answer); err != nil {
+		t.Fatal(err)
+	}
+	return StreamState{answer.State.First, answer.State.Last, answer.Cluster.Leader}
 }
