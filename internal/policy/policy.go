@@ -147,8 +147,31 @@ func matches(patterns []string, s string) bool {
 // Decide decides about a call at a time. The first rule that matches holds. The error is
 // a [DeniedError] or a [LimitError].
 func (p *Policy) Decide(c Call, now time.Time) (Decision, error) {
+	r, err := p.find(c)
+	if err != nil {
+		return Decision{}, err
+	}
+	if after := p.used.take(r, c.Party, now); after > 0 {
+		return Decision{}, &LimitError{c, after}
+	}
+	return Decision{Approve: r.Approve}, nil
+}
+
+// Permits is Decide for what isn't a call of its own, such as a key that comes to light
+// during one: it doesn't count against rates. Without a key it says whether there is any
+// with which the call is allowed. The error is a [DeniedError].
+func (p *Policy) Permits(c Call) (Decision, error) {
+	r, err := p.find(c)
+	if err != nil {
+		return Decision{}, err
+	}
+	return Decision{Approve: r.Approve}, nil
+}
+
+// find returns the first rule that matches.
+func (p *Policy) find(c Call) (*rule, error) {
 	if c.Party == "" || c.Operation == "" {
-		return Decision{}, &DeniedError{c, "the caller or the operation isn't known"}
+		return nil, &DeniedError{c, "the caller or the operation isn't known"}
 	}
 	known := false
 	for i := range p.rules {
@@ -157,18 +180,14 @@ func (p *Policy) Decide(c Call, now time.Time) (Decision, error) {
 			continue
 		}
 		known = true
-		if !matches(r.Operations, c.Operation) || (c.Key != "" && !matches(r.Keys, c.Key)) {
-			continue
+		if matches(r.Operations, c.Operation) && (c.Key == "" || matches(r.Keys, c.Key)) {
+			return r, nil
 		}
-		if after := p.used.take(r, c.Party, now); after > 0 {
-			return Decision{}, &LimitError{c, after}
-		}
-		return Decision{Approve: r.Approve}, nil
 	}
 	if !known {
-		return Decision{}, &DeniedError{c, "no rule names the party"}
+		return nil, &DeniedError{c, "no rule names the party"}
 	}
-	return Decision{}, &DeniedError{c, "no rule of the party allows the operation with this key"}
+	return nil, &DeniedError{c, "no rule of the party allows the operation with this key"}
 }
 
 // A rate is a token bucket: burst tokens at most, one more every interval.

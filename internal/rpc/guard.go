@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,21 +56,31 @@ type Guard struct {
 
 	procedures map[string]*procedure // by path
 
-	mu    sync.Mutex
-	calls map[string]int // of parties, at this time
+	mu      sync.Mutex
+	calls   map[string]int // of parties, at this time
+	running map[*running]struct{}
 }
 
 // A procedure is a method of a service.
 type procedure struct {
 	operation string
 	stream    bool
-	open      bool // for parties that aren't known too
+	open      bool  // for parties that aren't known too
+	waits     bool  // for a person, if a rule wants it
+	most      int64 // bytes of a message, if it isn't 0
 	handler   http.Handler
+}
+
+// A running call can be ended from elsewhere.
+type running struct {
+	call    Call
+	cancel  context.CancelFunc
+	control *http.ResponseController
 }
 
 // NewGuard returns a guard without services.
 func NewGuard(cfg GuardConfig) *Guard {
-	g := &Guard{cfg: cfg, writer: connect.NewErrorWriter(), procedures: make(map[string]*procedure), calls: make(map[string]int)}
+	g := &Guard{cfg: cfg, writer: connect.NewErrorWriter(), procedures: make(map[string]*procedure), calls: make(map[string]int), running: make(map[*running]struct{})}
 	g.denied = denials{record: cfg.Record, now: cfg.Now, most: 20}
 	g.others = denials{record: cfg.Record, now: cfg.Now, most: 1}
 	g.SetPolicy(cfg.Policy)
@@ -78,11 +90,41 @@ func NewGuard(cfg GuardConfig) *Guard {
 
 // SetPolicy makes a policy hold from the next call on. Under rules that stay the same
 // parties have left of their rates what they had.
+//
+// It is called too when parties have come or gone: calls under way end whose party isn't
+// known any more, or that no rule allows it with any key. Streams would outlive their
+// right to be there otherwise.
 func (g *Guard) SetPolicy(p *policy.Policy) {
 	if old := g.policy.Load(); old != nil {
 		p.Follow(old)
 	}
 	g.policy.Store(p)
+	g.mu.Lock()
+	var ended []Call
+	for r := range g.running {
+		if g.permitted(r.call) != nil {
+			r.cancel()
+			// A handler that waits for the other end to send hears of it too.
+			r.control.SetReadDeadline(time.Unix(1, 0))
+			ended = append(ended, r.call)
+		}
+	}
+	g.mu.Unlock()
+	for _, call := range ended {
+		g.Denied(call, "ended: the party isn't known any more, or no rule allows the call")
+	}
+}
+
+// permitted returns why a call isn't allowed, whatever the key, or nil.
+func (g *Guard) permitted(call Call) error {
+	if call.Self || call.open {
+		return nil
+	}
+	if !g.cfg.Known(call.Party) {
+		return &policy.DeniedError{Call: call.policy(), Reason: "the party isn't known"}
+	}
+	_, err := g.policy.Load().Permits(call.policy())
+	return err
 }
 
 // SetLimits makes limits hold from the next call on, but for the size of messages, which
@@ -113,6 +155,25 @@ func (g *Guard) Handle(desc protoreflect.ServiceDescriptor, h http.Handler, open
 	return nil
 }
 
+// Bound makes a number of bytes the most that a message of an operation has, where that is
+// less than what its service takes. Handlers read a message before they know the key
+// in it, so that all whom a rule allows the operation with any key can send one.
+func (g *Guard) Bound(operation string, bytes int64) {
+	for _, p := range g.procedures {
+		if p.operation == operation {
+			p.most = bytes
+		}
+	}
+}
+
+// Approvable names operations that wait for a person where a rule wants one: their
+// handlers look at the call's Approve. All others are denied under such a rule.
+func (g *Guard) Approvable(operations ...string) {
+	for _, p := range g.procedures {
+		p.waits = p.waits || slices.Contains(operations, p.operation)
+	}
+}
+
 // Options returns what the handlers of services need. maxMessage of 0 means the usual.
 func (g *Guard) Options(maxMessage int) []connect.HandlerOption {
 	if maxMessage <= 0 {
@@ -139,9 +200,9 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	key, _ := r.TLS.PeerCertificates[0].PublicKey.(ed25519.PublicKey) // as Peer has found
-	call := Call{Party: fingerprint, PublicKey: key, Operation: p.operation, Self: fingerprint == g.cfg.Self, open: p.open}
-	if !call.Self && !p.open && !g.cfg.Known(fingerprint) {
-		g.refuse(w, r, call, &policy.DeniedError{Call: call.policy(), Reason: "the party isn't known"})
+	call := Call{Party: fingerprint, PublicKey: key, Operation: p.operation, Self: fingerprint == g.cfg.Self, open: p.open, waits: p.waits}
+	if err := g.permitted(call); err != nil { // before anything of the message is read
+		g.refuse(w, r, call, err)
 		return
 	}
 	limits := g.limits.Load()
@@ -150,19 +211,51 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer g.leave(fingerprint)
+	defer g.recover(call)
 
-	ctx := withCall(r.Context(), call)
+	ctx, cancel := context.WithCancel(withCall(r.Context(), call))
+	defer cancel()
+	control := http.NewResponseController(w)
+	defer g.run(&running{call, cancel, control})()
+	if p.most > 0 {
+		r.Body = http.MaxBytesReader(w, r.Body, p.most)
+	}
 	if !p.stream && !call.Self { // a copy of a large store takes its time
-		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limits.Call)
 		defer cancel()
 		// A caller who sends or reads slowly doesn't hold the call for longer.
-		control := http.NewResponseController(w)
 		deadline := time.Now().Add(limits.Call)
 		control.SetReadDeadline(deadline)
 		control.SetWriteDeadline(deadline.Add(time.Second))
 	}
 	p.handler.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// run notes that a call is under way until the function that it returns is called. From
+// then on nobody may use the call's response.
+func (g *Guard) run(r *running) func() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running[r] = struct{}{}
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.running, r)
+	}
+}
+
+// recover says what a handler's panic was. Nobody but the call is harmed by it; that it
+// happens at all is a fault of ours that people should hear of.
+func (g *Guard) recover(call Call) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if v != http.ErrAbortHandler {
+		g.cfg.Log.Error("a call panicked", "operation", call.Operation, "party", call.Party, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+		g.cfg.Record(audit.Entry{Party: call.Party, Operation: call.Operation, Detail: "the call panicked: the node's log says more"}, audit.Failed)
+	}
+	panic(http.ErrAbortHandler) // resets the stream
 }
 
 func (c *Call) policy() policy.Call {
@@ -237,12 +330,29 @@ func (g *Guard) Authorize(ctx context.Context, key string) (Call, error) {
 	if call.Self {
 		return call, nil
 	}
-	if call.Party != "" && !g.cfg.Known(call.Party) { // removed since the stream began
-		err := &policy.DeniedError{Call: call.policy(), Reason: "the party isn't known"}
-		g.note(call, err)
-		return call, err
-	}
 	d, err := g.policy.Load().Decide(call.policy(), g.cfg.Now())
+	return g.decided(call, d, err)
+}
+
+// Permit is Authorize for a key that is found out during a call which is authorized
+// already: it doesn't count against the rate of a rule.
+func (g *Guard) Permit(ctx context.Context, key string) (Call, error) {
+	call := CallFrom(ctx)
+	call.Key = key
+	if call.Self {
+		return call, nil
+	}
+	d, err := g.policy.Load().Permits(call.policy())
+	return g.decided(call, d, err)
+}
+
+func (g *Guard) decided(call Call, d policy.Decision, err error) (Call, error) {
+	if call.Party != "" && !g.cfg.Known(call.Party) { // removed since the stream began
+		err = &policy.DeniedError{Call: call.policy(), Reason: "the party isn't known"}
+	}
+	if err == nil && d.Approve && !call.waits {
+		err = &policy.DeniedError{Call: call.policy(), Reason: "its rule says approve = true, and the operation can't wait for a person"}
+	}
 	if err != nil {
 		g.note(call, err)
 		return call, err

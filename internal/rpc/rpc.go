@@ -23,7 +23,8 @@ type Call struct {
 	Self      bool   // the caller is the node itself: nothing is denied
 	Approve   bool   // a person has to approve it first
 
-	open bool // parties that aren't known may make it
+	open  bool // parties that aren't known may make it
+	waits bool // for a person, if a rule wants it
 }
 
 type callKey struct{}

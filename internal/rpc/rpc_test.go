@@ -139,7 +139,7 @@ func TestAuthorize(t *testing.T) {
 		Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics(prometheus.NewRegistry()),
 	})
 	ctx := func(c Call) context.Context { return withCall(t.Context(), c) }
-	if c, err := g.Authorize(ctx(Call{Party: "us1a", Operation: "a.b"}), "us1k"); err != nil || !c.Approve || c.Key != "us1k" {
+	if c, err := g.Authorize(ctx(Call{Party: "us1a", Operation: "a.b", waits: true}), "us1k"); err != nil || !c.Approve || c.Key != "us1k" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for name, c := range map[string]Call{
