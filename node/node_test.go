@@ -552,14 +552,12 @@ func TestTooManyCallsAtOnce(t *testing.T) {
 	req.Header.Set("Content-Type", "application/proto")
 	go p.HTTP().Do(req)
 	w.Write([]byte{0})
-	deadline := time.Now().Add(10 * time.Second)
-	for {
-		_, err = n.client(t, id).Join(t.Context(), new(nodev1.JoinRequest))
-		if connect.CodeOf(err) == connect.CodeResourceExhausted || time.Now().After(deadline) {
-			break
+	for deadline := time.Now().Add(10 * time.Second); n.guard.Running() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the call hasn't begun")
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
+	_, err = n.client(t, id).Join(t.Context(), new(nodev1.JoinRequest))
 	wantCode(t, "a second call", err, connect.CodeResourceExhausted)
 	// The node itself isn't kept out.
 	if _, err := n.client(t, n.id).Status(t.Context(), new(nodev1.StatusRequest)); err != nil {

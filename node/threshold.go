@@ -52,6 +52,10 @@ func startThreshold(c *Config, h *service.Host) (service.Service, error) {
 		s.Close()
 		return nil, err
 	}
+	h.Guard.Approvable("threshold.sign", "threshold.share", "threshold.ceremony")
+	for operation, bytes := range threshold.Bounds {
+		h.Guard.Bound(operation, bytes)
+	}
 	shares, keys := s.Counts()
 	log.Info("ready", "keys", keys, "shares", shares)
 	return &thresholdService{s}, nil

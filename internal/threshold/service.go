@@ -26,11 +26,24 @@ import (
 	"github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/rpc"
 	"github.com/undersign/undersign/internal/store"
+	"github.com/undersign/undersign/thresholdrsa"
 )
 
 // MaxMessage is the size of the largest message of the service: all contributions to a
 // ceremony of 255 holders.
 const MaxMessage = 64 << 20
+
+// Bounds are what the messages of an operation have at most where that is less: those
+// which anybody may send who may ask for a signature are small.
+var Bounds = map[string]int64{
+	"threshold.sign": maxSmall, "threshold.share": maxSmall, "threshold.key": maxSmall, "threshold.keys": maxSmall,
+	"threshold.pending": maxSmall, "threshold.approve": maxSmall, "threshold.reject": maxSmall,
+	"threshold.start-ceremony": maxSmall, "threshold.join-ceremony": maxSmall, "threshold.finish-ceremony": maxSmall,
+	"threshold.ceremonies": maxSmall, "threshold.dealt": maxSmall,
+	"threshold.deal": thresholdrsa.MaxHolders * (maxRecipients*maxRecipient + 256),
+}
+
+const maxSmall = 64 << 10
 
 // Config is the service's part of the configuration. The zero value is that of a node
 // that coordinates.
