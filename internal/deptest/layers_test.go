@@ -89,11 +89,12 @@ var packages = map[string]int{
 	"client":                 services,
 	"node":                   services,
 
-	"internal/cli":     commands,
-	"internal/demo":    commands,
-	"internal/deptest": commands,
-	"cmd/...":          commands,
-	"examples/...":     commands,
+	"internal/cli":      commands,
+	"internal/demo":     commands,
+	"internal/deptest":  commands,
+	"internal/killtest": commands,
+	"cmd/...":           commands,
+	"examples/...":      commands,
 }
 
 // only are dependencies that one package alone may import: all others go

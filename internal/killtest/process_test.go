@@ -1,0 +1,148 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package killtest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A process is one that the test started.
+type process struct {
+	t     testing.TB
+	name  string
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	ready chan struct{} // closed when it says so
+	done  chan string   // lines that it has obeyed
+	ended chan struct{}
+	err   error // once it has ended
+
+	mu     sync.Mutex
+	stderr strings.Builder
+}
+
+// start starts a process. line is told what it writes.
+func start(t testing.TB, name string, s spec, line func(string), env ...string) *process {
+	t.Helper()
+	p := &process{t: t, name: name, ready: make(chan struct{}), done: make(chan string, 16), ended: make(chan struct{})}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cmd = exec.Command(program)
+	p.cmd.Env = append(append(os.Environ(), specEnv+"="+string(text)), env...)
+	stdout, err := p.cmd.StdoutPipe()
+	if err == nil {
+		p.stdin, err = p.cmd.StdinPipe()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Stderr = p
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.ended)
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			verb, rest, _ := strings.Cut(lines.Text(), " ")
+			switch {
+			case verb == "ready":
+				close(p.ready)
+			case verb == "done":
+				select {
+				case p.done <- rest:
+				default: // nobody asked
+				}
+			case line != nil:
+				line(lines.Text())
+			}
+		}
+		p.err = p.cmd.Wait()
+	}()
+	t.Cleanup(p.kill)
+	return p
+}
+
+// Write implements io.Writer, for the process' own log.
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stderr.Len() < 1<<20 {
+		p.stderr.Write(b)
+	}
+	return len(b), nil
+}
+
+// log returns the end of what the process wrote to its standard error.
+func (p *process) log() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.stderr.String()
+	return s[max(0, len(s)-2000):]
+}
+
+// awaitReady waits until the process serves.
+func (p *process) awaitReady() {
+	p.t.Helper()
+	select {
+	case <-p.ready:
+	case <-p.ended:
+		p.t.Fatalf("%s ended: %v: %s", p.name, p.err, p.log())
+	case <-time.After(30 * time.Second):
+		p.t.Fatalf("%s doesn't start: %s", p.name, p.log())
+	}
+}
+
+// arm has the process die at a failpoint, of which it may come by at once.
+func (p *process) arm(place string, at int) {
+	fmt.Fprintf(p.stdin, "failpoint %s=kill@%d\n", place, at)
+}
+
+// tell has the process do something: see obey.
+func (p *process) tell(line string) {
+	p.t.Helper()
+	if _, err := fmt.Fprintln(p.stdin, line); err != nil {
+		p.t.Fatalf("%s: %v", p.name, err)
+	}
+	select {
+	case <-p.done:
+	case <-p.ended:
+		p.t.Fatalf("%s ended: %v: %s", p.name, p.err, p.log())
+	case <-time.After(10 * time.Second):
+		p.t.Fatalf("%s doesn't obey: %s", p.name, p.log())
+	}
+}
+
+// kill ends the process as by kill -9, unless it has ended.
+func (p *process) kill() {
+	p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// stop has the process end by itself.
+func (p *process) stop() error {
+	p.stdin.Close()
+	select {
+	case <-p.ended:
+		return p.err
+	case <-time.After(30 * time.Second):
+		p.kill()
+		return fmt.Errorf("%s doesn't end: %s", p.name, p.log())
+	}
+}

@@ -1,0 +1,8 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package killtest
+
+import "errors"
+
+func failSyscalls(string) error { return errors.New("not on this system") }
