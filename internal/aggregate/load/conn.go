@@ -395,8 +395,9 @@ func (c *conn) refusals(f *aggregatev1.Refusals) error {
 // proposals checks that each shows the identity's own leaf in the tree, and signs.
 func (c *conn) proposals(ctx context.Context, f *aggregatev1.Proposals) error {
 	red := &aggregatev1.Reductions{}
-	var list []int
 	var prop *distill.SignedProp
+	var tree *proofs
+	var shown, list []int
 	c.mu.Lock()
 	err := frame.Proposals(f, func(id uint64, p *distill.Proposal) {
 		i := c.find(id)
@@ -405,23 +406,34 @@ func (c *conn) proposals(ctx context.Context, f *aggregatev1.Proposals) error {
 		}
 		if prop == nil {
 			prop = &p.SignedProp
-			if c.r.net.VerifyProp(prop) != nil || prop.Prop.AggID != c.r.cfg.Aggregator || prop.Prop.N > c.r.params.MaxLeaves {
-				c.r.count(bad, 1)
-				return
-			}
+			tree = newProofs(prop.Prop.Root, prop.Prop.N)
 		}
 		leaf := distill.Leaf{ID: id, Nonce: c.nonces[i], NotAfter: c.notAfter[i], PayloadHash: c.hashes[i]}
-		if prop.Prop.ValidUntil > c.notAfter[i] || prop.Prop.ValidUntil < c.head ||
-			distill.VerifyProof(prop.Prop.Root, prop.Prop.N, p.Index, leaf.Hash(), p.Siblings) != nil {
+		if prop.Prop.ValidUntil > c.notAfter[i] || prop.Prop.ValidUntil < c.head {
 			c.r.count(bad, 1)
 			return
 		}
-		list = append(list, c.lo+i)
-		red.Ids = append(red.Ids, id)
+		shown = append(shown, i)
+		tree.add(leaf.Hash(), p.Index, p.Siblings)
 	})
 	c.mu.Unlock()
-	if err != nil || len(list) == 0 {
+	if err != nil || len(shown) == 0 {
 		return err
+	}
+	if c.r.net.VerifyProp(prop) != nil || prop.Prop.AggID != c.r.cfg.Aggregator || prop.Prop.N > c.r.params.MaxLeaves {
+		c.r.count(bad, uint64(len(shown)))
+		return nil
+	}
+	for j, good := range tree.verify() {
+		if !good {
+			c.r.count(bad, 1)
+			continue
+		}
+		list = append(list, c.lo+shown[j])
+		red.Ids = append(red.Ids, c.ids[shown[j]])
+	}
+	if len(list) == 0 {
+		return nil
 	}
 	digest := prop.Prop.Red().Digest()
 	red.Seq, red.Digest, red.Signatures = prop.Prop.Seq, digest[:], c.r.root(digest).sign(list)
@@ -437,7 +449,11 @@ func (c *conn) receipts(f *aggregatev1.Receipts) error {
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return frame.Receipts(f, func(x *distill.Receipt) {
+	var rcpt *distill.SignedRcpt
+	var tree *proofs
+	var about []int
+	var codes []distill.ResultCode
+	if err := frame.Receipts(f, func(x *distill.Receipt) {
 		i := c.find(x.Result.ID)
 		if i < 0 {
 			c.r.count(bad, 1)
@@ -447,23 +463,47 @@ func (c *conn) receipts(f *aggregatev1.Receipts) error {
 			c.r.count(repeated, 1)
 			return
 		}
-		if c.r.net.VerifyRcpt(&x.SignedRcpt) != nil || x.Result.PayloadHash != c.hashes[i] ||
-			distill.VerifyProof(x.Rcpt.ResultRoot, x.Rcpt.N, x.Index, x.Result.Hash(), x.Siblings) != nil {
+		if x.Result.PayloadHash != c.hashes[i] {
 			c.r.count(bad, 1)
 			return
 		}
-		if !x.Result.Code.Final() {
-			return
+		if rcpt == nil {
+			rcpt = &x.SignedRcpt
+			tree = newProofs(rcpt.Rcpt.ResultRoot, rcpt.Rcpt.N)
 		}
-		if x.Result.Code != distill.ResultOK && x.Result.Code != distill.ResultDup {
+		about, codes = append(about, i), append(codes, x.Result.Code)
+		tree.add(x.Result.Hash(), x.Index, x.Siblings)
+	}); err != nil || rcpt == nil {
+		return err
+	}
+	if c.r.net.VerifyRcpt(rcpt) != nil {
+		c.r.count(bad, uint64(len(about)))
+		return nil
+	}
+	for j, good := range tree.verify() {
+		if !good {
 			c.r.count(bad, 1)
-		} else {
-			c.r.count(receipted, 1)
+		} else if code := codes[j]; code.Final() {
+			c.settle(about[j], code, now)
 		}
-		if c.first[i] >= c.r.from.Load() {
-			c.r.receipt.add(time.Duration(now.UnixNano() - c.first[i]))
-		}
-		c.first[i] = 0
-		c.waiting.Add(-1)
-	})
+	}
+	return nil
+}
+
+// settle notes what became of an identity's message, which has its receipt.
+func (c *conn) settle(i int, code distill.ResultCode, now time.Time) {
+	if c.first[i] == 0 {
+		c.r.count(repeated, 1) // twice in a frame
+		return
+	}
+	if code != distill.ResultOK && code != distill.ResultDup {
+		c.r.count(bad, 1)
+	} else {
+		c.r.count(receipted, 1)
+	}
+	if c.first[i] >= c.r.from.Load() {
+		c.r.receipt.add(time.Duration(now.UnixNano() - c.first[i]))
+	}
+	c.first[i] = 0
+	c.waiting.Add(-1)
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"filippo.io/edwards25519"
+	"filippo.io/edwards25519/field"
 
 	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -91,9 +92,13 @@ func (r *root) sign(list []int) []byte {
 // An edSigner signs with the Ed25519 keys of many identities. The secret numbers of its
 // signatures follow one after the other, which no real signer may do.
 type edSigner struct {
-	r     *edwards25519.Scalar
-	point *edwards25519.Point
+	r     *edwards25519.Scalar // of the last signature
+	point *edwards25519.Point  // of the last one of ready
+	ready [][32]byte           // points of the next signatures
 }
+
+// edAhead is how many points are encoded together, with one inversion.
+const edAhead = 256
 
 // An edKey is an expanded Ed25519 key.
 type edKey struct {
@@ -129,14 +134,38 @@ func newEdSigner(seed []byte) *edSigner {
 	if err != nil {
 		panic("load: " + err.Error())
 	}
-	return &edSigner{r, new(edwards25519.Point).ScalarBaseMult(r)}
+	return &edSigner{r: r, point: new(edwards25519.Point).ScalarBaseMult(r)}
+}
+
+// fill encodes the points of the next signatures.
+func (s *edSigner) fill() {
+	var x, y, z [edAhead]*field.Element
+	var before [edAhead]field.Element // the product of all z before
+	all := new(field.Element).One()
+	for i := range edAhead {
+		s.point.Add(s.point, edBase)
+		x[i], y[i], z[i], _ = s.point.ExtendedCoordinates()
+		before[i] = *all
+		all.Multiply(all, z[i])
+	}
+	all.Invert(all)
+	s.ready = make([][32]byte, edAhead)
+	for i := edAhead - 1; i >= 0; i-- {
+		inverse := before[i].Multiply(&before[i], all)
+		all.Multiply(all, z[i])
+		copy(s.ready[i][:], y[i].Multiply(y[i], inverse).Bytes())
+		s.ready[i][31] |= byte(x[i].Multiply(x[i], inverse).IsNegative() << 7)
+	}
 }
 
 // sign appends a signature of msg.
 func (s *edSigner) sign(sig []byte, k *edKey, msg []byte) []byte {
 	s.r = new(edwards25519.Scalar).Add(s.r, edOne)
-	s.point.Add(s.point, edBase)
-	rb := s.point.Bytes()
+	if len(s.ready) == 0 {
+		s.fill()
+	}
+	rb := s.ready[0][:]
+	s.ready = s.ready[1:]
 	h := sha512.New()
 	h.Write(rb)
 	h.Write(k.pub[:])

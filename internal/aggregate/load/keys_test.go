@@ -31,7 +31,7 @@ func TestSignatures(t *testing.T) {
 		}
 	}
 	s := newEdSigner([]byte("x"))
-	for i := range 5 {
+	for i := range edAhead + 5 {
 		key := k.ed(i)
 		x := expand(key)
 		msg := []byte{byte(i), 9}
