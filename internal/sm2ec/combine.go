@@ -39,7 +39,8 @@ func combine(dst []Jacobian, items []*Item) {
 		}
 		neg := it.S.oddDigits(gDigits[:g.m], g.w)
 		for k, d := range gDigits[:g.m] {
-			l.add(&g.entries[k<<(g.w-1)+int(max(d, -d)>>1)], (d < 0) != neg)
+			e := g.at(k<<(g.w-1) + int(max(d, -d)>>1))
+			l.add(&e, (d < 0) != neg)
 		}
 		l.end(g.m)
 	}

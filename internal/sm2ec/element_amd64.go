@@ -3,25 +3,34 @@
 
 package sm2ec
 
-import "golang.org/x/sys/cpu"
+import (
+	"os"
+
+	"golang.org/x/sys/cpu"
+)
 
 //go:generate go run -C ../../tools ./sm2gen ../internal/sm2ec
 
 // useADX selects the assembly.
-var useADX = cpu.X86.HasADX && cpu.X86.HasBMI2
+var useADX bool
 
+// available returns the tiers of this processor, of which UNDERSIGN_SM2EC=adx leaves out
+// that with lanes, and UNDERSIGN_SM2EC=generic those with assembly.
 func available() []tier {
-	if !useADX {
-		return []tier{genericTier}
+	ts := []tier{genericTier}
+	limit := os.Getenv("UNDERSIGN_SM2EC")
+	if !cpu.X86.HasADX || !cpu.X86.HasBMI2 || limit == genericTier.name {
+		return ts
 	}
-	adx := genericTier
-	adx.name, adx.assembly = "adx", true
-	return []tier{adx, genericTier}
+	ts = append([]tier{adxTier}, ts...)
+	if haveIFMA && limit != adxTier.name {
+		ts = append([]tier{ifmaTier}, ts...)
+	}
+	return ts
 }
 
-func use(t *tier) {
-	current = t
-	useADX = t.assembly
+func selectKernels(t *tier) {
+	useADX, useIFMA = t.assembly, t.lanes
 }
 
 // Mul sets z = xy.

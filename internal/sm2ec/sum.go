@@ -115,7 +115,7 @@ func (s *summer) gather(g *Table, terms []Term, items []int) int {
 	// Window by window, so that what is read next to each other lies close.
 	for k := range m {
 		row, codes := s.points[k*n:(k+1)*n], s.codes[k*n:(k+1)*n]
-		if k < g.m {
+		if k < g.m && g.entries != nil {
 			window := g.entries[k<<(g.w-1):]
 			for j, c := range codes {
 				row[j].setSigned(&window[c>>1], uint64(c&1))
@@ -123,8 +123,16 @@ func (s *summer) gather(g *Table, terms []Term, items []int) int {
 			continue
 		}
 		for j, c := range codes {
-			t := terms[items[j]].Table
-			row[j].setSigned(&t.entries[(k-g.m)<<(t.w-1)+int(c>>1)], uint64(c&1))
+			t, i := g, k
+			if k >= g.m {
+				t, i = terms[items[j]].Table, k-g.m
+			}
+			if at := i<<(t.w-1) + int(c>>1); t.entries != nil {
+				row[j].setSigned(&t.entries[at], uint64(c&1))
+			} else {
+				e := t.packed[at].affine()
+				row[j].setSigned(&e, uint64(c&1))
+			}
 		}
 	}
 	return m

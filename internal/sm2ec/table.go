@@ -14,7 +14,16 @@ import (
 // window ends with the highest multiple that it can meet. A table doesn't change.
 type Table struct {
 	w, m    int
-	entries []Affine // window i begins at i·2^(w-1)
+	entries []Affine      // window i begins at i·2^(w-1)
+	packed  []packedPoint // the same in place of entries, where there are lanes
+}
+
+// at returns the entry at a place.
+func (t *Table) at(i int) Affine {
+	if t.packed != nil {
+		return t.packed[i].affine()
+	}
+	return t.entries[i]
 }
 
 // TableSize is the size in bytes of a table with windows of w bits, 2 <= w <= 16,
@@ -51,7 +60,7 @@ func (t *Table) Windows() int { return t.m }
 func (t *Table) Size() int64 { return TableSize(t.w) }
 
 // Point returns the point whose multiples these are.
-func (t *Table) Point() Affine { return t.entries[0] }
+func (t *Table) Point() Affine { return t.at(0) }
 
 // entry sets e to the multiple for an odd digit d in window i, or to its
 // negative.
@@ -59,7 +68,7 @@ func (t *Table) entry(e *Affine, i int, d int32, negative bool) {
 	if d < 0 {
 		d, negative = -d, !negative
 	}
-	*e = t.entries[i<<(t.w-1)+int(d>>1)]
+	*e = t.at(i<<(t.w-1) + int(d>>1))
 	if negative {
 		e.Y.Neg(&e.Y)
 	}
@@ -79,7 +88,7 @@ func NewTables(ps []Affine, w int) []*Table {
 	ts := make([]*Table, len(ps))
 	for lo := 0; lo < len(ps); lo += tableChunk {
 		hi := min(lo+tableChunk, len(ps))
-		newTables(ts[lo:hi], ps[lo:hi], w)
+		current.newTables(ts[lo:hi], ps[lo:hi], w)
 	}
 	return ts
 }
@@ -90,17 +99,10 @@ const tableChunk = 16
 
 func newTables(ts []*Table, ps []Affine, w int) {
 	m := windows(w)
-	// powers[256·j+i] is 2^i times the point j.
-	powers := make([]Affine, 256*len(ps))
-	jac := make([]Jacobian, len(powers))
+	powers := powersOfTwo(ps)
 	for j := range ps {
-		jac[256*j] = ps[j].Jacobian()
-		for i := 256*j + 1; i < 256*j+256; i++ {
-			jac[i].Double(&jac[i-1])
-		}
 		ts[j] = &Table{w: w, m: m, entries: make([]Affine, tableLen(w))}
 	}
-	Normalize(powers, jac)
 
 	// Row k of a window are the entries for 2^k + c, with c in the rows before.
 	var s adder
@@ -128,6 +130,20 @@ func newTables(ts []*Table, ps []Affine, w int) {
 	}
 }
 
+// powersOfTwo returns 2^i times the point j at 256·j+i.
+func powersOfTwo(ps []Affine) []Affine {
+	powers := make([]Affine, 256*len(ps))
+	jac := make([]Jacobian, len(powers))
+	for j := range ps {
+		jac[256*j] = ps[j].Jacobian()
+		for i := 256*j + 1; i < 256*j+256; i++ {
+			jac[i].Double(&jac[i-1])
+		}
+	}
+	Normalize(powers, jac)
+	return powers
+}
+
 // Two tables of the generator: a small one for single verifications, and
 // another for many, which takes 5 MB and some milliseconds.
 const (
@@ -136,18 +152,36 @@ const (
 )
 
 var (
-	smallGenerator = sync.OnceValue(func() *Table { return NewTable(&generator, smallWidth) })
-	largeGenerator = sync.OnceValue(func() *Table { return NewTable(&generator, largeWidth) })
+	smallGenerator = ofGenerator(newTables, smallWidth)
+	largeGenerator = ofGenerator(newTables, largeWidth)
+
+	// The same for lanes.
+	smallPacked = ofGenerator(newTablesLanes, smallWidth)
+	largePacked = ofGenerator(newTablesLanes, largeWidth)
 
 	generatorUses atomic.Int64
 )
+
+func ofGenerator(build func(ts []*Table, ps []Affine, w int), w int) func() *Table {
+	return sync.OnceValue(func() *Table {
+		var ts [1]*Table
+		build(ts[:], []Affine{generator}, w)
+		return ts[0]
+	})
+}
 
 // GeneratorTable returns a table of the generator for n more sums. It is the
 // small one until the large one has become worth its while.
 func GeneratorTable(n int) *Table {
 	// The large table saves 12 additions of an item, so as many of them as it
 	// is made of after some 6,500.
-	if generatorUses.Add(int64(n)) >= 6500 {
+	large := generatorUses.Add(int64(n)) >= 6500
+	switch {
+	case laneTables && large:
+		return largePacked()
+	case laneTables:
+		return smallPacked()
+	case large:
 		return largeGenerator()
 	}
 	return smallGenerator()

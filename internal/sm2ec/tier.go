@@ -10,6 +10,8 @@ import "fmt"
 type tier struct {
 	name         string
 	assembly     bool // the field's multiplication is assembly
+	lanes        bool // and there is that for vectors
+	newTables    func(ts []*Table, ps []Affine, w int)
 	sumTables    func(dst []Jacobian, flagged []bool, g *Table, terms []Term)
 	combine      func(dst []Jacobian, items []*Item)
 	sqrtBatch    func(xs []Element, ok []bool)
@@ -18,16 +20,38 @@ type tier struct {
 
 var genericTier = tier{
 	name:         "generic",
+	newTables:    newTables,
 	sumTables:    sumTables,
 	combine:      combine,
 	sqrtBatch:    sqrtBatch,
 	sumMultiples: sumMultiples,
 }
 
+var adxTier, ifmaTier = func() (adx, ifma tier) {
+	adx = genericTier
+	adx.name, adx.assembly = "adx", true
+	ifma = adx
+	ifma.name, ifma.lanes = "ifma", true
+	ifma.newTables, ifma.sumTables = newTablesLanes, sumTablesLanes
+	return adx, ifma
+}()
+
 // tiers are those that this processor can run, the best first.
 var tiers = available()
 
-var current = &tiers[0]
+var current = begin(&tiers[0])
+
+// laneTables is set in tiers with lanes.
+var laneTables bool
+
+// begin has the tier's kernels used.
+func begin(t *tier) *tier {
+	selectKernels(t)
+	laneTables = t.lanes
+	return t
+}
+
+func use(t *tier) { current = begin(t) }
 
 // Tiers returns the names of the tiers of this processor, the best first.
 func Tiers() []string {

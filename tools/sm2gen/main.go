@@ -1,12 +1,13 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sm2gen writes the amd64 kernel of internal/sm2ec.
+// Sm2gen writes the amd64 kernels of internal/sm2ec.
 //
 //	sm2gen [-check] DIR
 //
-// It writes kernel_amd64.s and kernel_amd64_stub.go to DIR, the directory of
-// package sm2ec. With -check it writes nothing and fails if they differ.
+// It writes the scalar kernel to kernel_amd64.s, that of eight lanes to lanes_amd64.s,
+// and their declarations to *_amd64_stub.go in DIR, the directory of package
+// sm2ec. With -check it writes nothing and fails if they differ.
 package main
 
 import (
@@ -65,27 +66,29 @@ func run(dir string, check bool) error {
 
 // generate returns the contents of the files by name.
 func generate() (map[string][]byte, error) {
-	c := build.NewContext()
-	c.ConstraintExpr("amd64")
-	kernel(c)
-	f, err := c.Result()
-	if err != nil {
-		return nil, err
-	}
-	if err := pass.Compile.Execute(f); err != nil {
-		return nil, err
-	}
-	cfg := printer.Config{Name: "sm2gen", Pkg: "sm2ec"}
 	files := map[string][]byte{}
-	for name, p := range map[string]printer.Printer{
-		"kernel_amd64.s":       printer.NewGoAsm(cfg),
-		"kernel_amd64_stub.go": printer.NewStubs(cfg),
-	} {
-		data, err := p.Print(f)
+	for name, write := range map[string]func(*build.Context){"kernel": kernel, "lanes": lanes} {
+		c := build.NewContext()
+		c.ConstraintExpr("amd64")
+		write(c)
+		f, err := c.Result()
 		if err != nil {
 			return nil, err
 		}
-		files[name] = append([]byte(header), data...)
+		if err := pass.Compile.Execute(f); err != nil {
+			return nil, err
+		}
+		cfg := printer.Config{Name: "sm2gen", Pkg: "sm2ec"}
+		for suffix, p := range map[string]printer.Printer{
+			"_amd64.s":       printer.NewGoAsm(cfg),
+			"_amd64_stub.go": printer.NewStubs(cfg),
+		} {
+			data, err := p.Print(f)
+			if err != nil {
+				return nil, err
+			}
+			files[name+suffix] = append([]byte(header), data...)
+		}
 	}
 	return files, nil
 }

@@ -1,0 +1,106 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2ec
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+var haveIFMA = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512IFMA
+
+// useIFMA selects the kernels of eight lanes.
+var useIFMA bool
+
+// mulLanes sets z[i] = x[i]·y[i], or x[i]·y[0] if there is one.
+func mulLanes(z, x, y []block) {
+	n := len(z)
+	if !useIFMA || n == 0 {
+		mulLanesGeneric(z, x, y)
+		return
+	}
+	step := 0
+	if len(y) > 1 {
+		_ = y[n-1]
+		step = int(unsafe.Sizeof(y[0]))
+	}
+	_ = x[n-1]
+	mulIFMA(&z[0][0][0], &x[0][0][0], &y[0][0][0], step, n)
+}
+
+// sqrLanes squares an even number of blocks so many times, above zero.
+func sqrLanes(z []block, times int) {
+	if !useIFMA || len(z) < 2 {
+		sqrLanesGeneric(z, times)
+		return
+	}
+	sqrIFMA(&z[0][0][0], len(z)/2, times)
+}
+
+// laneDifferences is [laneDifferencesGeneric]. Lengths are even.
+func laneDifferences(q []laneQuotient, a, b []lanePoint, zero []uint8) bool {
+	n := len(a)
+	if !useIFMA || n < 2 {
+		return laneDifferencesGeneric(q, a, b, zero)
+	}
+	_, _, _ = q[n+1], b[n-1], zero[n-1]
+	return differencesIFMA(&q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], n/2, &zero[0]) != 0
+}
+
+// laneAdditions is [laneAdditionsGeneric].
+func laneAdditions(inv *[2]block, q []laneQuotient, a, b []lanePoint, tmp *laneScratch) {
+	n := len(a)
+	if !useIFMA || n < 2 {
+		laneAdditionsGeneric(inv, q, a, b)
+		return
+	}
+	_, _ = q[n-1], b[n-1]
+	additionsIFMA(&inv[0][0][0], &q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], &tmp[0][0][0], n/2)
+}
+
+// laneDouble doubles both points so many times, above zero.
+func laneDouble(p *[2]laneJacobian, tmp *laneScratch, times int) {
+	if !useIFMA {
+		laneDoubleGeneric(p, times)
+		return
+	}
+	doubleIFMA(&p[0].X[0][0], &tmp[0][0][0], times)
+}
+
+// laneAddMixed is [laneAddMixedGeneric].
+func laneAddMixed(p *[2]laneJacobian, q *[2]lanePoint, tmp *laneScratch) {
+	if !useIFMA {
+		laneAddMixedGeneric(p, q)
+		return
+	}
+	addMixedIFMA(&p[0].X[0][0], &q[0].X[0][0], &tmp[0][0][0])
+}
+
+// gather is [gatherGeneric].
+func gather(dst []lanePoint, bases []*packedPoint, offset int, codes []uint32) {
+	n := len(dst)
+	if !useIFMA || n == 0 {
+		gatherGeneric(dst, bases, offset, codes)
+		return
+	}
+	step := 0
+	if len(bases) > laneCount {
+		_ = bases[laneCount*n-1]
+		step = laneCount * 8
+	}
+	_, _ = bases[laneCount-1], codes[laneCount*n-1]
+	gatherIFMA(&dst[0].X[0][0], (*uintptr)(unsafe.Pointer(&bases[0])), step, 64*offset, &codes[0], n)
+}
+
+// scatter is [scatterGeneric].
+func scatter(dst []packedPoint, src []lanePoint) {
+	n := len(src)
+	if !useIFMA || n == 0 {
+		scatterGeneric(dst, src)
+		return
+	}
+	_ = dst[laneCount*n-1]
+	scatterIFMA(&dst[0][0], &src[0].X[0][0], n)
+}

@@ -1,0 +1,36 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !amd64
+
+package sm2ec
+
+// mulLanes sets z[i] = x[i]·y[i], or x[i]·y[0] if there is one.
+func mulLanes(z, x, y []block) { mulLanesGeneric(z, x, y) }
+
+// sqrLanes squares an even number of blocks so many times, above zero.
+func sqrLanes(z []block, times int) { sqrLanesGeneric(z, times) }
+
+// laneDifferences is [laneDifferencesGeneric]. Lengths are even.
+func laneDifferences(q []laneQuotient, a, b []lanePoint, zero []uint8) bool {
+	return laneDifferencesGeneric(q, a, b, zero)
+}
+
+// laneAdditions is [laneAdditionsGeneric].
+func laneAdditions(inv *[2]block, q []laneQuotient, a, b []lanePoint, _ *laneScratch) {
+	laneAdditionsGeneric(inv, q, a, b)
+}
+
+// laneDouble doubles both points so many times, above zero.
+func laneDouble(p *[2]laneJacobian, _ *laneScratch, times int) { laneDoubleGeneric(p, times) }
+
+// laneAddMixed is [laneAddMixedGeneric].
+func laneAddMixed(p *[2]laneJacobian, q *[2]lanePoint, _ *laneScratch) { laneAddMixedGeneric(p, q) }
+
+// gather is [gatherGeneric].
+func gather(dst []lanePoint, bases []*packedPoint, offset int, codes []uint32) {
+	gatherGeneric(dst, bases, offset, codes)
+}
+
+// scatter is [scatterGeneric].
+func scatter(dst []packedPoint, src []lanePoint) { scatterGeneric(dst, src) }

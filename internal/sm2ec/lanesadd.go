@@ -1,0 +1,135 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2ec
+
+import "unsafe"
+
+// A laneAdder is the memory for batched affine additions in lanes.
+type laneAdder struct {
+	quotients []laneQuotient
+	zero      []uint8 // lanes in which the points added last may have had the same x
+	scratch   []laneScratch
+	inverses  []block
+}
+
+// add adds b[i] to a[i], an even number of blocks, with one inversion for all. It
+// reports whether any of them may have had the same x: those are in s.zero, and their
+// sums are no points.
+func (s *laneAdder) add(a, b []lanePoint) (zeros bool) {
+	n := len(a)
+	s.quotients, s.zero = growAligned(s.quotients, n+2), grow(s.zero, n)
+	s.scratch, s.inverses = growAligned(s.scratch, 1), growAligned(s.inverses, 4)
+	q, t := s.quotients, s.inverses
+	q[0].product, q[1].product = oneBlock, oneBlock
+	zeros = laneDifferences(q, a, b, s.zero)
+	// One inversion for both chains.
+	t[0], t[1] = q[n+1].product, q[n].product
+	mulLanes(t[2:3], t[:1], t[1:2])
+	invertLanes(t[2:3])
+	mulLanes(t[:2], t[:2], t[2:3])
+	laneAdditions((*[2]block)(t), q, a, b, &s.scratch[0])
+	return zeros
+}
+
+// invertLanes inverts the numbers of a block, none of which is zero.
+func invertLanes(z []block) {
+	mulLanes(z, z, []block{fromLane})
+	var xs, products [laneCount]Element
+	acc := feOne
+	for j := range xs {
+		l := z[0].lane(j)
+		w := l.words() // of at most 256 bits, since fromLane is small
+		xs[j].canonical(&w)
+		products[j] = acc
+		acc.Mul(&acc, &xs[j])
+	}
+	acc.Inv(&acc)
+	for j := laneCount - 1; j >= 0; j-- {
+		var inv Element
+		inv.Mul(&acc, &products[j])
+		acc.Mul(&acc, &xs[j])
+		l := limbs52((*[4]uint64)(&inv))
+		z[0].setLane(j, &l)
+	}
+	mulLanes(z, z, []block{toLanes})
+}
+
+// blocksIn returns the coordinates of points.
+func blocksIn(ps []lanePoint) []block {
+	return unsafe.Slice((*block)(unsafe.Pointer(unsafe.SliceData(ps))), 2*len(ps))
+}
+
+// A lanePacker brings points from and to lanes, a few at a time.
+type lanePacker struct{ points []lanePoint }
+
+const packChunk = 32 // blocks
+
+// factor multiplies all coordinates of packed points, eight for each block, by a factor.
+func (k *lanePacker) factor(ps []packedPoint, factor *block) {
+	k.points = growAligned(k.points, packChunk)
+	var bases [laneCount]*packedPoint
+	f := []block{*factor}
+	for len(ps) > 0 {
+		n := min(packChunk*laneCount, len(ps))
+		for j := range bases {
+			bases[j] = &ps[0]
+		}
+		pts := k.points[:n/laneCount]
+		gather(pts, bases[:], 0, inOrder[:n])
+		mulLanes(blocksIn(pts), blocksIn(pts), f)
+		scatter(ps[:n], pts)
+		ps = ps[n:]
+	}
+}
+
+// inOrder are the codes of consecutive points, none negated.
+var inOrder = func() (codes [packChunk * laneCount]uint32) {
+	for i := range codes {
+		codes[i] = uint32(i) << 1
+	}
+	return codes
+}()
+
+// pack sets dst to ps.
+func (k *lanePacker) pack(dst []packedPoint, ps []Affine) {
+	var rest [laneCount]packedPoint
+	n := len(ps) &^ (laneCount - 1)
+	for i := range ps[:n] {
+		dst[i] = *(*packedPoint)(unsafe.Pointer(&ps[i]))
+	}
+	k.factor(dst[:n], &toLanes)
+	if n < len(ps) {
+		for i, p := range ps[n:] {
+			rest[i] = *(*packedPoint)(unsafe.Pointer(&p))
+		}
+		k.factor(rest[:], &toLanes)
+		copy(dst[n:], rest[:len(ps)-n])
+	}
+}
+
+// affine returns a packed point.
+func (p *packedPoint) affine() (a Affine) {
+	a.X.canonical((*[4]uint64)(p[:4]))
+	a.Y.canonical((*[4]uint64)(p[4:]))
+	a.X.Mul(&a.X, &unpackFactor)
+	a.Y.Mul(&a.Y, &unpackFactor)
+	return a
+}
+
+// packed returns p in packed form, and (0, 0) for (0, 0).
+func (p Affine) packed() (q packedPoint) {
+	p.X.Mul(&p.X, &packFactor)
+	p.Y.Mul(&p.Y, &packFactor)
+	*(*Affine)(unsafe.Pointer(&q)) = p
+	return q
+}
+
+// packFactor is 2²⁶⁰ and unpackFactor 2²⁵², since x·2²⁶⁰·2²⁵²/2²⁵⁶ = x·2²⁵⁶.
+var packFactor, unpackFactor = func() (up, down Element) {
+	up, down = *powerOfTwo(260), feOne
+	for range 4 {
+		down.halve(&down)
+	}
+	return up, down
+}()

@@ -1,0 +1,86 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2ec
+
+// A pairAdder adds packed points two by two, from wherever they are. The sums are
+// right whatever the points are. Infinity, as a sum, is (0, 0).
+type pairAdder struct {
+	laneAdder
+	inf   bool // infinity is among the sums
+	from  [2][]*packedPoint
+	signs [2][]uint32 // 1 for points that are to be negated
+	sides [2][]lanePoint
+	sums  []packedPoint
+}
+
+// pairChunk is the number of pairs that share an inversion, and stay in the second-level cache.
+const pairChunk = 2048
+
+// start forgets the pairs.
+func (s *pairAdder) start() {
+	for k := range s.from {
+		clear(s.from[k])
+		s.from[k], s.signs[k] = s.from[k][:0], s.signs[k][:0]
+	}
+}
+
+// add adds a pair. Negations are 0 or 1.
+func (s *pairAdder) add(a *packedPoint, negA uint32, b *packedPoint, negB uint32) {
+	s.from[0], s.from[1] = append(s.from[0], a), append(s.from[1], b)
+	s.signs[0], s.signs[1] = append(s.signs[0], negA), append(s.signs[1], negB)
+}
+
+// sum returns the sums of all pairs, valid until the next call.
+func (s *pairAdder) sum() []packedPoint {
+	n := len(s.from[0])
+	s.inf = false
+	if n == 0 {
+		return nil
+	}
+	for len(s.from[0]) < blocksFor(n)*laneCount {
+		s.add(s.from[0][0], s.signs[0][0], s.from[1][0], s.signs[1][0])
+	}
+	all := len(s.from[0])
+	s.sums = growAligned(s.sums, all)
+	for lo := 0; lo < all; lo += pairChunk {
+		hi := min(all, lo+pairChunk)
+		blocks := (hi - lo) / laneCount
+		for k := range s.sides {
+			s.sides[k] = growAligned(s.sides[k], blocks)
+			gather(s.sides[k], s.from[k][lo:hi], 0, s.signs[k][lo:hi])
+		}
+		zeros := s.laneAdder.add(s.sides[0], s.sides[1])
+		scatter(s.sums[lo:hi], s.sides[0])
+		if zeros {
+			s.exact(lo)
+		}
+	}
+	return s.sums[:n]
+}
+
+// exact sets the sums of a chunk that affine formulas may not hold for.
+func (s *pairAdder) exact(lo int) {
+	for i, z := range s.zero {
+		for j := range laneCount {
+			if z>>j&1 == 0 {
+				continue
+			}
+			at := lo + i*laneCount + j
+			var sum Jacobian
+			for k := range s.from {
+				p := s.from[k][at].affine()
+				if s.signs[k][at] == 1 {
+					p.Neg(&p)
+				}
+				sum.AddAffine(&sum, &p)
+			}
+			a, finite := sum.Affine()
+			s.sums[at] = a.packed()
+			s.inf = s.inf || !finite
+		}
+	}
+}
+
+// isInfinity reports whether p is infinity, as a pairAdder writes it.
+func (p *packedPoint) isInfinity() bool { return *p == packedPoint{} }
