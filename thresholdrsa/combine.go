@@ -66,8 +66,13 @@ func (p *PublicKey) Combine(r *Request, shares ...*SignatureShare) (sig []byte, 
 
 	quorum = quorum[:0]
 	clear(taken)
-	for _, s := range usable {
-		if e := p.verifyProof(x, s); e != nil {
+	claims := make([]*claim, len(usable))
+	for i, s := range usable {
+		claims[i] = &claim{x: x, s: s}
+	}
+	p.verifyProofs(claims)
+	for i, s := range usable {
+		if e := claims[i].err; e != nil {
 			bad = append(bad, e)
 		} else if !taken[s.index] {
 			taken[s.index] = true

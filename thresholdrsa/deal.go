@@ -206,12 +206,8 @@ func deal(priv *rsa.PrivateKey, k, l int, opts *DealOptions, form Form, coeffs [
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, s := range shares {
-		t, err := s.Sign(r)
-		if err != nil {
-			return nil, nil, err
-		}
-		d.trial = append(d.trial, t)
+	if d.trial, err = signTrial(shares, r); err != nil {
+		return nil, nil, err
 	}
 	if err := d.verifyTrial(); err != nil {
 		return nil, nil, err

@@ -140,11 +140,15 @@ func (d *Dealing) verifyTrial() error {
 	if err != nil {
 		return err
 	}
+	answers := make([]Answer, len(d.trial))
 	for i, s := range d.trial {
 		if s.index != i+1 {
 			return &DealingError{i + 1, "the trial share is another holder's"}
 		}
-		if err := p.VerifyShare(r, s); err != nil {
+		answers[i] = Answer{r, s}
+	}
+	for _, err := range p.VerifyShares(answers) {
+		if err != nil {
 			return err
 		}
 	}

@@ -69,7 +69,7 @@ func memcheckCases(c *cttest.Checker) {
 	c.Clean("nonce", func() { nonce = s.nonce(x) })
 	cttest.Secret(nonce) // it is undefined by the seed already
 	var xi, vp, xp *modexp.Element
-	c.Clean("powers", func() { xi, vp, xp = s.powers(xm, nonce) })
+	c.Clean("powers", func() { xi, vp, xp = s.powers(a.mod.NewTable(xm, d.key.nonceBits(), 2), nonce) })
 	var published [3][]byte
 	c.Clean("publishing", func() {
 		for i, e := range []*modexp.Element{xi, vp, xp} {

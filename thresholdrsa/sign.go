@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/sha3"
-	"errors"
 	"fmt"
 	"math/big"
 
@@ -66,6 +65,28 @@ func (s *KeyShare) Sign(r *Request) (*SignatureShare, error) {
 	return sig, nil
 }
 
+// signTrial has all holders answer one request, with one table of its powers.
+func signTrial(shares []*KeyShare, r *Request) ([]*SignatureShare, error) {
+	p := shares[0].key
+	x, err := r.representative(p)
+	if err != nil {
+		return nil, err
+	}
+	mod := p.arith().mod
+	xm, err := mod.SetBig(x)
+	if err != nil {
+		return nil, err
+	}
+	table := mod.NewTable(xm, p.nonceBits(), 2*len(shares))
+	var sigs []*SignatureShare
+	for _, s := range shares {
+		sig := s.proveBy(table, x)
+		sig.requestID = r.ID()
+		sigs = append(sigs, sig)
+	}
+	return sigs, nil
+}
+
 // prove computes x_i and its proof. With xt = x^4 and r uniform in [0, 2^(B+512)):
 //
 //	x_i = x^(2 s_i), x_i^2 = xt^(s_i), v_i = v^(s_i)
@@ -73,14 +94,20 @@ func (s *KeyShare) Sign(r *Request) (*SignatureShare, error) {
 //
 // Both secret powers of x come from one table, since squarings can be shared.
 func (s *KeyShare) prove(x *big.Int) (*SignatureShare, error) {
-	xm, err := s.key.arith().mod.SetBig(x)
+	mod := s.key.arith().mod
+	xm, err := mod.SetBig(x)
 	if err != nil {
 		return nil, err
 	}
+	return s.proveBy(mod.NewTable(xm, s.key.nonceBits(), 2), x), nil
+}
+
+// proveBy is prove with a table of x.
+func (s *KeyShare) proveBy(table *modexp.Table, x *big.Int) *SignatureShare {
 	r := s.nonce(x)
 	defer r.Wipe()
-	xi, vp, xp := s.powers(xm, r)
-	return s.finish(x, xi, vp, xp, r), nil
+	xi, vp, xp := s.powers(table, r)
+	return s.finish(x, xi, vp, xp, r)
 }
 
 // finish makes the share and its proof from the powers.
@@ -102,11 +129,10 @@ func (s *KeyShare) finish(x *big.Int, xi, vp, xp *modexp.Element, r modexp.Nat) 
 
 // powers computes x^(2 s_i), v' = v^r and x' = x^(4r) in constant time. All of them
 // are published, but for the sign of the first.
-func (s *KeyShare) powers(x *modexp.Element, r modexp.Nat) (xi, vp, xp *modexp.Element) {
+func (s *KeyShare) powers(table *modexp.Table, r modexp.Nat) (xi, vp, xp *modexp.Element) {
 	a := s.key.arith()
 	mod := a.mod
 	xi, vp, xp = mod.NewElement(), mod.NewElement(), mod.NewElement()
-	table := mod.NewTable(x, s.key.nonceBits(), 2)
 	table.Exp(xi, s.s)
 	mod.Sqr(xi, xi)
 	a.table.Exp(vp, r)
@@ -169,95 +195,6 @@ func (p *PublicKey) challenge(index int, x *big.Int, xi2, vp, xp []byte) [32]byt
 	h.Write(vp)
 	h.Write(xp)
 	return [32]byte(h.Sum(nil))
-}
-
-// VerifyShare checks a signature share against a request and its holder's
-// verification key. The error is a *ShareError, or what is wrong with the request.
-func (p *PublicKey) VerifyShare(r *Request, s *SignatureShare) error {
-	x, err := r.representative(p)
-	if err != nil {
-		return err
-	}
-	if e := p.checkShare(r.ID(), s); e != nil {
-		return e
-	}
-	if e := p.verifyProof(x, s); e != nil {
-		return e
-	}
-	return nil
-}
-
-// refuse returns a ShareError about s.
-func (p *PublicKey) refuse(s *SignatureShare, format string, args ...any) *ShareError {
-	return &ShareError{s.index, p.holderName(s.index), fmt.Sprintf(format, args...)}
-}
-
-// checkShare checks what needs no powers.
-func (p *PublicKey) checkShare(requestID [32]byte, s *SignatureShare) *ShareError {
-	if s == nil {
-		return &ShareError{Reason: "there is none"}
-	}
-	switch {
-	case s.keyID != p.id && s.epoch != p.epoch:
-		return p.refuse(s, "made in epoch %d, and this is epoch %d", s.epoch, p.epoch)
-	case s.keyID != p.id || s.epoch != p.epoch:
-		return p.refuse(s, "made for another key")
-	case s.requestID != requestID:
-		return p.refuse(s, "made for another request")
-	case s.index < 1 || s.index > p.l:
-		return p.refuse(s, "no such holder: indices go from 1 to %d", p.l)
-	case len(s.x) != p.size() || len(s.z) != p.responseSize():
-		return p.refuse(s, "fields of %d and %d bytes, not %d and %d", len(s.x), len(s.z), p.size(), p.responseSize())
-	}
-	// 1 <= x_i <= (n-1)/2: one encoding of a share and its negative.
-	x := new(big.Int).SetBytes(s.x)
-	if x.Sign() == 0 || x.Cmp(new(big.Int).Rsh(p.n, 1)) > 0 {
-		return p.refuse(s, "value out of range")
-	}
-	if new(big.Int).SetBytes(s.z).BitLen() > p.nonceBits()+1 {
-		return p.refuse(s, "response of the proof out of range")
-	}
-	return nil
-}
-
-// verifyProof recomputes v' = v^z v_i^(-c) and x' = xt^z x_i^(-2c) and compares the
-// challenge. x has passed representative, and s checkShare.
-//
-// v', x' and x_i^2 so computed are squares, and the squares modulo a product of
-// safe primes are cyclic of order p'q' with p', q' > 2^256: a wrong x_i fixes c
-// modulo p' or q'.
-func (p *PublicKey) verifyProof(x *big.Int, s *SignatureShare) *ShareError {
-	a := p.arith()
-	mod := a.mod
-	xm, err1 := mod.SetBig(x)
-	xi, err2 := mod.SetBytes(s.x)
-	vi, err3 := mod.SetBig(p.vi[s.index-1])
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return p.refuse(s, "%v", err)
-	}
-	xi2, inv := mod.NewElement(), mod.NewElement()
-	mod.Sqr(xi2, xi)
-	if mod.InverseVarTime(inv, xi2) != nil {
-		return p.refuse(s, "value not prime to the modulus")
-	}
-	if mod.InverseVarTime(vi, vi) != nil {
-		return p.refuse(s, "verification key not prime to the modulus")
-	}
-	c := new(big.Int).SetBytes(s.c[:])
-	z := new(big.Int).SetBytes(s.z)
-	mod.Sqr(xm, xm)
-	mod.Sqr(xm, xm)
-	vp, xp := mod.NewElement(), mod.NewElement()
-	a.table.ExpVarTime(vp, z)
-	mod.ExpVarTime(vi, vi, c)
-	mod.Mul(vp, vp, vi)
-	if err := mod.MultiExpVarTime(xp, []*modexp.Element{xm, inv}, []*big.Int{z, c}); err != nil {
-		return p.refuse(s, "%v", err)
-	}
-	if p.challenge(s.index, x, mod.Bytes(xi2), mod.Bytes(vp), mod.Bytes(xp)) != s.c {
-		return p.refuse(s, "the proof doesn't hold: it wasn't made with this holder's key share")
-	}
-	return nil
 }
 
 func (s *SignatureShare) encode() []byte {

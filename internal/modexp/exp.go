@@ -92,3 +92,27 @@ func (m *Modulus) InverseVarTime(z, x *Element) error {
 	z.Set(y)
 	return nil
 }
+
+// InvertVarTime replaces all of xs by their inverses, or none if one has none. It costs
+// one inversion and three products each.
+func (m *Modulus) InvertVarTime(xs []*Element) error {
+	if len(xs) == 0 {
+		return nil
+	}
+	before := make([]*Element, len(xs)) // the products of xs[:i]
+	acc := m.One()
+	for i, x := range xs {
+		before[i] = m.NewElement()
+		before[i].Set(acc)
+		m.Mul(acc, acc, x)
+	}
+	if err := m.InverseVarTime(acc, acc); err != nil {
+		return err
+	}
+	for i := len(xs) - 1; i >= 0; i-- {
+		m.Mul(before[i], before[i], acc)
+		m.Mul(acc, acc, xs[i])
+		xs[i].Set(before[i])
+	}
+	return nil
+}

@@ -309,3 +309,37 @@ func TestPowTwoModErrors(t *testing.T) {
 	}
 	check(t, "2^0 mod 7", PowTwoMod(new(big.Int), big.NewInt(7)), one)
 }
+
+// All inverses at once, or none.
+func TestInvertVarTime(t *testing.T) {
+	p, q := big.NewInt(1_000_003), big.NewInt(1_000_033)
+	m := mustModulus(t, new(big.Int).Mul(p, q))
+	for _, c := range []struct {
+		xs []int64
+		ok bool
+	}{
+		{nil, true},
+		{[]int64{1}, true},
+		{[]int64{2, 2, 7, 1_000_004}, true},
+		{[]int64{0}, false},
+		{[]int64{3, 1_000_003, 5}, false},
+		{[]int64{1_000_033, 1_000_003}, false},
+	} {
+		var xs []*Element
+		for _, x := range c.xs {
+			xs = append(xs, mustElement(t, m, big.NewInt(x)))
+		}
+		if err := m.InvertVarTime(xs); (err == nil) != c.ok {
+			t.Errorf("%v: %v", c.xs, err)
+		}
+		for i, x := range c.xs {
+			want := big.NewInt(x)
+			if c.ok {
+				want.ModInverse(want, m.Big())
+			}
+			if got := m.BigVarTime(xs[i]); got.Cmp(want) != 0 {
+				t.Errorf("%v, %d: %v, not %v", c.xs, i, got, want)
+			}
+		}
+	}
+}

@@ -21,6 +21,11 @@ func lanesPay(bits int) int {
 	return 6
 }
 
+// LanesPay reports whether [ExpLanes] takes count <= [Lanes] powers modulo m at once.
+func (m *Modulus) LanesPay(count int) bool {
+	return count >= lanesPay(m.bits) && HaveLanes(m.bits)
+}
+
 // ExpLanes sets zs[i] = xs[i]^(es[i] mod 2^bits) mod ms[i], for public bits.
 // Where there is a kernel for it, it computes eight powers at once. Its time
 // depends on the sizes of the moduli, on bits and on the number of powers. All
