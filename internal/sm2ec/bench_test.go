@@ -3,7 +3,13 @@
 
 package sm2ec
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/undersign/undersign/internal/cputime"
+)
 
 func benchTiers(b *testing.B, f func(b *testing.B)) {
 	for _, name := range Tiers() {
@@ -93,4 +99,21 @@ func BenchmarkAddAffine(b *testing.B) {
 			p.AddAffine(&p, &a)
 		}
 	})
+}
+
+// best runs f, and reports the processor time of its fastest run by the count of
+// things that it does: the machine may be busy otherwise.
+func best(b *testing.B, count int, f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	times := 1 + 4096/count // the clock is coarse
+	least := time.Duration(1<<63 - 1)
+	for b.Loop() {
+		start := cputime.Thread()
+		for range times {
+			f()
+		}
+		least = min(least, cputime.Thread()-start)
+	}
+	b.ReportMetric(float64(least.Nanoseconds())/float64(times*count), "ns/least")
 }

@@ -27,6 +27,22 @@ type laneQuotient struct{ divisor, product block }
 // below 2²⁵⁶ in words from the lowest. They can be p or more.
 type packedPoint [8]uint64
 
+// A pointRef is the address of a packed point, plus one if the point is meant to be
+// negated. It doesn't keep the point alive: whoever makes it does. Points don't move, since
+// they aren't on stacks: [aligned] has its memory from the heap.
+type pointRef uintptr
+
+func refTo(p *packedPoint, negated uint32) pointRef {
+	return pointRef(unsafe.Pointer(p)) | pointRef(negated)
+}
+
+// point returns the point, and whether it is to be negated.
+func (r pointRef) point() (p *packedPoint, negated bool) {
+	negated = r&1 == 1
+	r &^= 1
+	return *(**packedPoint)(unsafe.Pointer(&r)), negated
+}
+
 // laneScratch is what kernels of points want for intermediate values.
 type laneScratch [10]block
 

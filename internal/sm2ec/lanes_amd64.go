@@ -49,15 +49,21 @@ func laneDifferences(q []laneQuotient, a, b []lanePoint, zero []uint8) bool {
 	return differencesIFMA(&q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], n/2, &zero[0]) != 0
 }
 
-// laneAdditions is [laneAdditionsGeneric].
-func laneAdditions(inv *[2]block, q []laneQuotient, a, b []lanePoint, tmp *laneScratch) {
+// laneAdditions is [laneAdditionsGeneric]. Meanwhile it fetches the points next, eight for
+// each block, or none.
+func laneAdditions(inv *[2]block, q []laneQuotient, a, b []lanePoint, tmp *laneScratch, next []pointRef) {
 	n := len(a)
 	if !useIFMA || n < 2 {
 		laneAdditionsGeneric(inv, q, a, b)
 		return
 	}
 	_, _ = q[n-1], b[n-1]
-	additionsIFMA(&inv[0][0][0], &q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], &tmp[0][0][0], n/2)
+	var fetch *uintptr
+	if len(next) > 0 {
+		_ = next[laneCount*n-1]
+		fetch = (*uintptr)(&next[0])
+	}
+	additionsIFMA(&inv[0][0][0], &q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], &tmp[0][0][0], n/2, fetch)
 }
 
 // laneDouble doubles both points so many times, above zero.
@@ -79,19 +85,14 @@ func laneAddMixed(p *[2]laneJacobian, q *[2]lanePoint, tmp *laneScratch) {
 }
 
 // gather is [gatherGeneric].
-func gather(dst []lanePoint, bases []*packedPoint, offset int, codes []uint32) {
+func gather(dst []lanePoint, from []pointRef) {
 	n := len(dst)
 	if !useIFMA || n == 0 {
-		gatherGeneric(dst, bases, offset, codes)
+		gatherGeneric(dst, from)
 		return
 	}
-	step := 0
-	if len(bases) > laneCount {
-		_ = bases[laneCount*n-1]
-		step = laneCount * 8
-	}
-	_, _ = bases[laneCount-1], codes[laneCount*n-1]
-	gatherIFMA(&dst[0].X[0][0], (*uintptr)(unsafe.Pointer(&bases[0])), step, 64*offset, &codes[0], n)
+	_ = from[laneCount*n-1]
+	gatherIFMA(&dst[0].X[0][0], (*uintptr)(&from[0]), n)
 }
 
 // scatter is [scatterGeneric].

@@ -789,9 +789,10 @@ next:
 	VZEROUPPER
 	RET
 
-// func additionsIFMA(inv *uint64, q *uint64, a *uint64, b *uint64, tmp *uint64, pairs int)
-// Requires: AVX, AVX512F, AVX512IFMA
-TEXT ·additionsIFMA(SB), NOSPLIT, $0-48
+// func additionsIFMA(inv *uint64, q *uint64, a *uint64, b *uint64, tmp *uint64, pairs int, next *uintptr)
+// Requires: AVX, AVX512F, AVX512IFMA, MMX+
+TEXT ·additionsIFMA(SB), NOSPLIT, $0-56
+	MOVQ         next+48(FP), R9
 	MOVQ         inv+0(FP), R8
 	MOVQ         q+8(FP), DI
 	MOVQ         a+16(FP), SI
@@ -808,10 +809,46 @@ TEXT ·additionsIFMA(SB), NOSPLIT, $0-48
 	VPBROADCASTQ scalars<>+24(SB), Z31
 
 next:
-	SUBQ $0x00000500, DI
-	SUBQ $0x00000500, SI
-	SUBQ $0x00000500, CX
+	SUBQ       $0x00000500, DI
+	SUBQ       $0x00000500, SI
+	SUBQ       $0x00000500, CX
+	TESTQ      R9, R9
+	JE         fetched
+	MOVQ       (R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       8(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       16(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       24(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       32(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       40(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       48(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       56(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       64(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       72(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       80(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       88(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       96(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       104(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       112(R9), AX
+	PREFETCHT1 (AX)
+	MOVQ       120(R9), AX
+	PREFETCHT1 (AX)
+	ADDQ       $0x00000080, R9
 
+fetched:
 	// 1/(x2 - x1).
 	VMOVDQU64   (R8), Z0
 	VMOVDQU64   64(R8), Z1
@@ -7019,15 +7056,12 @@ TEXT ·addMixedIFMA(SB), NOSPLIT, $0-24
 	VZEROUPPER
 	RET
 
-// func gatherIFMA(dst *uint64, bases *uintptr, step int, offset int, codes *uint32, n int)
+// func gatherIFMA(dst *uint64, from *uintptr, n int)
 // Requires: AVX, AVX512F
-TEXT ·gatherIFMA(SB), NOSPLIT, $0-48
+TEXT ·gatherIFMA(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), DI
-	MOVQ         bases+8(FP), SI
-	MOVQ         step+16(FP), R8
-	MOVQ         offset+24(FP), CX
-	MOVQ         codes+32(FP), DX
-	MOVQ         n+40(FP), BX
+	MOVQ         from+8(FP), SI
+	MOVQ         n+16(FP), BX
 	VPBROADCASTQ scalars<>+0(SB), Z28
 	VPBROADCASTQ scalars<>+8(SB), Z29
 	VPBROADCASTQ scalars<>+16(SB), Z30
@@ -7041,56 +7075,31 @@ TEXT ·gatherIFMA(SB), NOSPLIT, $0-48
 	VPBROADCASTQ p2<>+32(SB), Z26
 
 next:
-	MOVL        (DX), AX
-	ANDL        $-2, AX
-	SHLQ        $0x05, AX
-	ADDQ        CX, AX
-	MOVQ        (SI), R9
-	VMOVDQU64   (R9)(AX*1), Z0
-	MOVL        4(DX), AX
-	ANDL        $-2, AX
-	SHLQ        $0x05, AX
-	ADDQ        CX, AX
-	MOVQ        8(SI), R9
-	VMOVDQU64   (R9)(AX*1), Z1
-	MOVL        8(DX), AX
-	ANDL        $-2, AX
-	SHLQ        $0x05, AX
-	ADDQ        CX, AX
-	MOVQ        16(SI), R9
-	VMOVDQU64   (R9)(AX*1), Z2
-	MOVL        12(DX), AX
-	ANDL        $-2, AX
-	SHLQ        $0x05, AX
-	ADDQ        CX, AX
-	MOVQ        24(SI), R9
-	VMOVDQU64   (R9)(AX*1), Z3
-	MOVL        16(DX), AX
-	ANDL        $-2, AX
-	SHLQ        $0x05, AX
-	ADDQ        CX, AX
-	MOVQ        32(SI), R9
-	VMOVDQU64   (R9)(AX*1), Z4
-	MOVL        20(DX), AX
-	ANDL        $-2, AX
-	SHLQ        $0x05, AX
-	ADDQ        CX, AX
-	MOVQ        40(SI), R9
-	VMOVDQU64   (R9)(AX*1), Z5
-	MOVL        24(DX), AX
-	ANDL        $-2, AX
-	SHLQ        $0x05, AX
-	ADDQ        CX, AX
-	MOVQ        48(SI), R9
-	VMOVDQU64   (R9)(AX*1), Z6
-	MOVL        28(DX), AX
-	ANDL        $-2, AX
-	SHLQ        $0x05, AX
-	ADDQ        CX, AX
-	MOVQ        56(SI), R9
-	VMOVDQU64   (R9)(AX*1), Z7
-	VPMOVZXDQ   (DX), Z16
-	VPTESTMQ    Z27, Z16, K1
+	MOVQ        (SI), AX
+	ANDQ        $-2, AX
+	VMOVDQU64   (AX), Z0
+	MOVQ        8(SI), AX
+	ANDQ        $-2, AX
+	VMOVDQU64   (AX), Z1
+	MOVQ        16(SI), AX
+	ANDQ        $-2, AX
+	VMOVDQU64   (AX), Z2
+	MOVQ        24(SI), AX
+	ANDQ        $-2, AX
+	VMOVDQU64   (AX), Z3
+	MOVQ        32(SI), AX
+	ANDQ        $-2, AX
+	VMOVDQU64   (AX), Z4
+	MOVQ        40(SI), AX
+	ANDQ        $-2, AX
+	VMOVDQU64   (AX), Z5
+	MOVQ        48(SI), AX
+	ANDQ        $-2, AX
+	VMOVDQU64   (AX), Z6
+	MOVQ        56(SI), AX
+	ANDQ        $-2, AX
+	VMOVDQU64   (AX), Z7
+	VPTESTMQ    (SI), Z27, K1
 	VPUNPCKLQDQ Z1, Z0, Z8
 	VPUNPCKHQDQ Z1, Z0, Z9
 	VPUNPCKLQDQ Z3, Z2, Z10
@@ -7171,8 +7180,7 @@ next:
 	VMOVDQU64   Z3, 512(DI)
 	VMOVDQU64   Z4, 576(DI)
 	ADDQ        $0x00000280, DI
-	ADDQ        R8, SI
-	ADDQ        $0x20, DX
+	ADDQ        $0x40, SI
 	DECQ        BX
 	JNE         next
 	VZEROUPPER

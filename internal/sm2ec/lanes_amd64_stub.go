@@ -22,10 +22,11 @@ func sqrIFMA(z *uint64, pairs int, times int)
 //go:noescape
 func differencesIFMA(q *uint64, a *uint64, b *uint64, pairs int, zero *uint8) (zeros uint64)
 
-// additionsIFMA is [laneAdditionsGeneric] for 2·pairs blocks, pairs > 0.
+// additionsIFMA is [laneAdditionsGeneric] for 2·pairs blocks, pairs > 0. Meanwhile it fetches
+// 16·pairs lines into the cache, whose addresses are in next unless that is nil.
 //
 //go:noescape
-func additionsIFMA(inv *uint64, q *uint64, a *uint64, b *uint64, tmp *uint64, pairs int)
+func additionsIFMA(inv *uint64, q *uint64, a *uint64, b *uint64, tmp *uint64, pairs int, next *uintptr)
 
 // doubleIFMA doubles two blocks of points so many times, above zero, by 4M + 4S of
 // which the last two products have one reduction.
@@ -39,12 +40,11 @@ func doubleIFMA(p *uint64, tmp *uint64, times int)
 //go:noescape
 func addMixedIFMA(p *uint64, q *uint64, tmp *uint64)
 
-// gatherIFMA sets n > 0 blocks of points to packed ones. For each lane there is a base, and
-// a code, which is twice the index from there, plus one if the point is to be negated. offset is added to
-// all bases, which advance by step bytes for each block.
+// gatherIFMA sets n > 0 blocks of points to packed ones, whose addresses are given, plus
+// one if the point is to be negated.
 //
 //go:noescape
-func gatherIFMA(dst *uint64, bases *uintptr, step int, offset int, codes *uint32, n int)
+func gatherIFMA(dst *uint64, from *uintptr, n int)
 
 // scatterIFMA packs n > 0 blocks of points, one after the other: integers below 2²⁵⁶, not
 // always below p.

@@ -3,10 +3,7 @@
 
 package sm2ec
 
-import (
-	"math/bits"
-	"unsafe"
-)
+import "math/bits"
 
 // The twin of the lane kernels in Go, one lane after the other, with the same
 // intermediate values to the bit. It is for tests: where there are no vectors, the scalar
@@ -273,17 +270,13 @@ func laneAddMixedGeneric(p *[2]laneJacobian, q *[2]lanePoint) {
 	}
 }
 
-// gatherGeneric sets blocks of points to packed ones. bases has eight pointers, or eight for
-// each block. A code is twice the index from there, plus one if the point is to be
-// negated; offset, in points, is added to all.
-func gatherGeneric(dst []lanePoint, bases []*packedPoint, offset int, codes []uint32) {
+// gatherGeneric sets blocks of points to packed ones.
+func gatherGeneric(dst []lanePoint, from []pointRef) {
 	for i := range dst {
 		for j := range laneCount {
-			base := bases[(i*laneCount+j)%len(bases)]
-			c := codes[i*laneCount+j]
-			e := (*packedPoint)(unsafe.Add(unsafe.Pointer(base), 64*(offset+int(c>>1))))
+			e, negated := from[i*laneCount+j].point()
 			x, y := limbs52((*[4]uint64)(e[:4])), limbs52((*[4]uint64)(e[4:]))
-			if c&1 == 1 {
+			if negated {
 				y = lane{}.minus(&y, 2).carried()
 			}
 			dst[i].X.setLane(j, &x)

@@ -17,7 +17,7 @@ func laneDifferences(q []laneQuotient, a, b []lanePoint, zero []uint8) bool {
 }
 
 // laneAdditions is [laneAdditionsGeneric].
-func laneAdditions(inv *[2]block, q []laneQuotient, a, b []lanePoint, _ *laneScratch) {
+func laneAdditions(inv *[2]block, q []laneQuotient, a, b []lanePoint, _ *laneScratch, _ []pointRef) {
 	laneAdditionsGeneric(inv, q, a, b)
 }
 
@@ -28,9 +28,7 @@ func laneDouble(p *[2]laneJacobian, _ *laneScratch, times int) { laneDoubleGener
 func laneAddMixed(p *[2]laneJacobian, q *[2]lanePoint, _ *laneScratch) { laneAddMixedGeneric(p, q) }
 
 // gather is [gatherGeneric].
-func gather(dst []lanePoint, bases []*packedPoint, offset int, codes []uint32) {
-	gatherGeneric(dst, bases, offset, codes)
-}
+func gather(dst []lanePoint, from []pointRef) { gatherGeneric(dst, from) }
 
 // scatter is [scatterGeneric].
 func scatter(dst []packedPoint, src []lanePoint) { scatterGeneric(dst, src) }

@@ -6,6 +6,7 @@ package sm2ec
 import (
 	"math/big"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 )
 
@@ -166,6 +167,11 @@ func TestLaneKernels(t *testing.T) {
 		sqrLanesGeneric(want, n)
 		compare(t, "sqr", x, want)
 
+		packed, packedWant := aligned[packedPoint](2*n*laneCount), aligned[packedPoint](2*n*laneCount)
+		refs := make([]pointRef, 2*n*laneCount)
+		for i := range refs {
+			refs[i] = refTo(&packed[r.IntN(len(packed))], uint32(r.IntN(2)))
+		}
 		a, b := pointsOf(r, small, wide, 2*n), pointsOf(r, small, wide, 2*n)
 		for i := range a {
 			if r.IntN(8) == 0 {
@@ -197,7 +203,7 @@ func TestLaneKernels(t *testing.T) {
 		inv := [2]block(blocksOf(r, wide, 2))
 		iw := inv
 		aw := append([]lanePoint(nil), a...)
-		laneAdditions(&inv, q, a, b, tmp)
+		laneAdditions(&inv, q, a, b, tmp, [][]pointRef{nil, refs}[round%2])
 		laneAdditionsGeneric(&iw, q, aw, b)
 		compare(t, "inverses", inv[:], iw[:])
 		compare(t, "sums", a, aw)
@@ -215,30 +221,13 @@ func TestLaneKernels(t *testing.T) {
 		laneAddMixedGeneric(&pw, (*[2]lanePoint)(b))
 		compare(t, "mixed", p[:], pw[:])
 
-		packed, packedWant := aligned[packedPoint](2*n*laneCount), aligned[packedPoint](2*n*laneCount)
 		scatter(packed, b)
 		scatterGeneric(packedWant, b)
 		compare(t, "scatter", packed, packedWant)
-		bases := make([]*packedPoint, 2*n*laneCount)
-		codes := make([]uint32, len(bases))
-		for i := range bases {
-			at := r.IntN(len(packed) - 1)
-			bases[i] = &packed[at]
-			codes[i] = uint32(r.IntN(len(packed)-1-at))<<1 | uint32(r.IntN(2))
-		}
-		gather(a, bases, 1, codes)
-		gatherGeneric(aw, bases, 1, codes)
+		gather(a, refs)
+		gatherGeneric(aw, refs)
 		compare(t, "gather", a, aw)
-		for i := range codes {
-			codes[i] = uint32(r.IntN(len(packed)))<<1 | uint32(r.IntN(2))
-		}
-		one := make([]*packedPoint, laneCount)
-		for i := range one {
-			one[i] = &packed[0]
-		}
-		gather(a, one, 0, codes)
-		gatherGeneric(aw, one, 0, codes)
-		compare(t, "gather from one", a, aw)
+		runtime.KeepAlive(packed)
 	}
 }
 
@@ -262,36 +251,27 @@ func BenchmarkLanes(b *testing.B) {
 	tmp := &aligned[laneScratch](1)[0]
 	const n = 64
 	x, y, z := blocksOf(r, small, n), blocksOf(r, small, n), aligned[block](n)
-	each := func(b *testing.B, count int, f func()) {
-		for b.Loop() {
-			f()
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*count), "ns/block")
-	}
-	b.Run("mul", func(b *testing.B) { each(b, n, func() { mulLanes(z, x, y) }) })
-	b.Run("sqr", func(b *testing.B) { each(b, 2*100, func() { sqrLanes(z[:2], 100) }) })
+	b.Run("mul", func(b *testing.B) { best(b, n, func() { mulLanes(z, x, y) }) })
+	b.Run("sqr", func(b *testing.B) { best(b, 2*100, func() { sqrLanes(z[:2], 100) }) })
 	ps, qs := pointsOf(r, small, small, n), pointsOf(r, small, small, n)
 	q := aligned[laneQuotient](n + 2)
 	q[0].product, q[1].product = x[0], x[1]
 	zero := make([]uint8, n)
 	inv := [2]block{x[2], x[3]}
-	b.Run("differences", func(b *testing.B) { each(b, n, func() { laneDifferences(q, ps, qs, zero) }) })
-	b.Run("additions", func(b *testing.B) { each(b, n, func() { laneAdditions(&inv, q, ps, qs, tmp) }) })
+	b.Run("differences", func(b *testing.B) { best(b, n, func() { laneDifferences(q, ps, qs, zero) }) })
+	b.Run("additions", func(b *testing.B) { best(b, n, func() { laneAdditions(&inv, q, ps, qs, tmp, nil) }) })
 	var p [2]laneJacobian
 	for i := range p {
 		p[i] = laneJacobian{ps[i].X, ps[i].Y, z[i]}
 	}
-	b.Run("double", func(b *testing.B) { each(b, 2*10, func() { laneDouble(&p, tmp, 10) }) })
-	b.Run("mixed", func(b *testing.B) { each(b, 2, func() { laneAddMixed(&p, (*[2]lanePoint)(qs), tmp) }) })
+	b.Run("double", func(b *testing.B) { best(b, 2*10, func() { laneDouble(&p, tmp, 10) }) })
+	b.Run("mixed", func(b *testing.B) { best(b, 2, func() { laneAddMixed(&p, (*[2]lanePoint)(qs), tmp) }) })
 	packed := aligned[packedPoint](n * laneCount)
-	b.Run("scatter", func(b *testing.B) { each(b, n, func() { scatter(packed, ps) }) })
-	codes := make([]uint32, n*laneCount)
-	for i := range codes {
-		codes[i] = uint32(i) << 1
+	b.Run("scatter", func(b *testing.B) { best(b, n, func() { scatter(packed, ps) }) })
+	refs := make([]pointRef, n*laneCount)
+	for i := range refs {
+		refs[i] = refTo(&packed[i], 0)
 	}
-	bases := make([]*packedPoint, laneCount)
-	for i := range bases {
-		bases[i] = &packed[0]
-	}
-	b.Run("gather", func(b *testing.B) { each(b, n, func() { gather(ps, bases, 0, codes) }) })
+	b.Run("gather", func(b *testing.B) { best(b, n, func() { gather(ps, refs) }) })
+	runtime.KeepAlive(packed)
 }

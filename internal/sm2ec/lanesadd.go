@@ -15,8 +15,8 @@ type laneAdder struct {
 
 // add adds b[i] to a[i], an even number of blocks, with one inversion for all. It
 // reports whether any of them may have had the same x: those are in s.zero, and their
-// sums are no points.
-func (s *laneAdder) add(a, b []lanePoint) (zeros bool) {
+// sums are no points. Meanwhile it fetches the points next into the cache.
+func (s *laneAdder) add(a, b []lanePoint, next []pointRef) (zeros bool) {
 	n := len(a)
 	s.quotients, s.zero = growAligned(s.quotients, n+2), grow(s.zero, n)
 	s.scratch, s.inverses = growAligned(s.scratch, 1), growAligned(s.inverses, 4)
@@ -28,7 +28,7 @@ func (s *laneAdder) add(a, b []lanePoint) (zeros bool) {
 	mulLanes(t[2:3], t[:1], t[1:2])
 	invertLanes(t[2:3])
 	mulLanes(t[:2], t[:2], t[2:3])
-	laneAdditions((*[2]block)(t), q, a, b, &s.scratch[0])
+	laneAdditions((*[2]block)(t), q, a, b, &s.scratch[0], next)
 	return zeros
 }
 
@@ -61,50 +61,34 @@ func blocksIn(ps []lanePoint) []block {
 }
 
 // A lanePacker brings points from and to lanes, a few at a time.
-type lanePacker struct{ points []lanePoint }
-
-const packChunk = 32 // blocks
-
-// factor multiplies all coordinates of packed points, eight for each block, by a factor.
-func (k *lanePacker) factor(ps []packedPoint, factor *block) {
-	k.points = growAligned(k.points, packChunk)
-	var bases [laneCount]*packedPoint
-	f := []block{*factor}
-	for len(ps) > 0 {
-		n := min(packChunk*laneCount, len(ps))
-		for j := range bases {
-			bases[j] = &ps[0]
-		}
-		pts := k.points[:n/laneCount]
-		gather(pts, bases[:], 0, inOrder[:n])
-		mulLanes(blocksIn(pts), blocksIn(pts), f)
-		scatter(ps[:n], pts)
-		ps = ps[n:]
-	}
+type lanePacker struct {
+	points []lanePoint
+	packed []packedPoint
+	refs   []pointRef
 }
 
-// inOrder are the codes of consecutive points, none negated.
-var inOrder = func() (codes [packChunk * laneCount]uint32) {
-	for i := range codes {
-		codes[i] = uint32(i) << 1
-	}
-	return codes
-}()
+const packChunk = 256
 
 // pack sets dst to ps.
 func (k *lanePacker) pack(dst []packedPoint, ps []Affine) {
-	var rest [laneCount]packedPoint
-	n := len(ps) &^ (laneCount - 1)
-	for i := range ps[:n] {
-		dst[i] = *(*packedPoint)(unsafe.Pointer(&ps[i]))
-	}
-	k.factor(dst[:n], &toLanes)
-	if n < len(ps) {
-		for i, p := range ps[n:] {
-			rest[i] = *(*packedPoint)(unsafe.Pointer(&p))
+	k.points, k.packed = growAligned(k.points, packChunk/laneCount), growAligned(k.packed, packChunk)
+	if k.refs == nil {
+		for i := range k.packed {
+			k.refs = append(k.refs, refTo(&k.packed[i], 0))
 		}
-		k.factor(rest[:], &toLanes)
-		copy(dst[n:], rest[:len(ps)-n])
+	}
+	for len(ps) > 0 {
+		n := min(packChunk, len(ps))
+		for i := range ps[:n] {
+			k.packed[i] = packedPoint(unsafe.Slice(&ps[i].X[0], 8))
+		}
+		blocks := (n + laneCount - 1) / laneCount
+		pts := k.points[:blocks]
+		gather(pts, k.refs)
+		mulLanes(blocksIn(pts), blocksIn(pts), []block{toLanes})
+		scatter(k.packed, pts)
+		copy(dst, k.packed[:n])
+		dst, ps = dst[n:], ps[n:]
 	}
 }
 

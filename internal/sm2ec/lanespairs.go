@@ -8,8 +8,7 @@ package sm2ec
 type pairAdder struct {
 	laneAdder
 	inf   bool // infinity is among the sums
-	from  [2][]*packedPoint
-	signs [2][]uint32 // 1 for points that are to be negated
+	from  [2][]pointRef
 	sides [2][]lanePoint
 	sums  []packedPoint
 }
@@ -20,15 +19,13 @@ const pairChunk = 2048
 // start forgets the pairs.
 func (s *pairAdder) start() {
 	for k := range s.from {
-		clear(s.from[k])
-		s.from[k], s.signs[k] = s.from[k][:0], s.signs[k][:0]
+		s.from[k] = s.from[k][:0]
 	}
 }
 
-// add adds a pair. Negations are 0 or 1.
-func (s *pairAdder) add(a *packedPoint, negA uint32, b *packedPoint, negB uint32) {
+// add adds a pair, which has to live until sum is called.
+func (s *pairAdder) add(a, b pointRef) {
 	s.from[0], s.from[1] = append(s.from[0], a), append(s.from[1], b)
-	s.signs[0], s.signs[1] = append(s.signs[0], negA), append(s.signs[1], negB)
 }
 
 // sum returns the sums of all pairs, valid until the next call.
@@ -39,7 +36,7 @@ func (s *pairAdder) sum() []packedPoint {
 		return nil
 	}
 	for len(s.from[0]) < blocksFor(n)*laneCount {
-		s.add(s.from[0][0], s.signs[0][0], s.from[1][0], s.signs[1][0])
+		s.add(s.from[0][0], s.from[1][0])
 	}
 	all := len(s.from[0])
 	s.sums = growAligned(s.sums, all)
@@ -48,9 +45,9 @@ func (s *pairAdder) sum() []packedPoint {
 		blocks := (hi - lo) / laneCount
 		for k := range s.sides {
 			s.sides[k] = growAligned(s.sides[k], blocks)
-			gather(s.sides[k], s.from[k][lo:hi], 0, s.signs[k][lo:hi])
+			gather(s.sides[k], s.from[k][lo:hi])
 		}
-		zeros := s.laneAdder.add(s.sides[0], s.sides[1])
+		zeros := s.laneAdder.add(s.sides[0], s.sides[1], nil)
 		scatter(s.sums[lo:hi], s.sides[0])
 		if zeros {
 			s.exact(lo)
@@ -69,8 +66,9 @@ func (s *pairAdder) exact(lo int) {
 			at := lo + i*laneCount + j
 			var sum Jacobian
 			for k := range s.from {
-				p := s.from[k][at].affine()
-				if s.signs[k][at] == 1 {
+				e, negated := s.from[k][at].point()
+				p := e.affine()
+				if negated {
 					p.Neg(&p)
 				}
 				sum.AddAffine(&sum, &p)

@@ -3,11 +3,15 @@
 
 package sm2ec
 
-import "sync"
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+)
 
 const (
 	// laneChunk is the number of items that are summed together in lanes.
-	laneChunk = 1024
+	laneChunk = 512
 	// laneMin is the number of items from which on lanes are faster.
 	laneMin = 5
 )
@@ -64,8 +68,8 @@ type laneSummer struct {
 	packer lanePacker
 	sums   []lanePoint
 	more   []lanePoint
-	codes  []uint32
-	bases  []*packedPoint
+	refs   []pointRef // row after row of entries
+	eight  [laneCount][]pointRef
 	packed []packedPoint
 }
 
@@ -74,33 +78,29 @@ func (s *laneSummer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term,
 	n := blocksFor(len(items))
 	w := terms[items[0]].Table.w
 	m := g.m + windows(w)
-	// Rows of codes don't begin at the same place of pages.
-	stride := n*laneCount + 16
-	s.codes, s.bases = grow(s.codes, m*stride), grow(s.bases, (n+1)*laneCount)
-	defer clear(s.bases)
-	for j := range n * laneCount {
-		t := &terms[items[min(j, len(items)-1)]]
-		t.S.oddCodes(s.codes[j:], stride, g.w, g.m)
-		t.T.oddCodes(s.codes[j+g.m*stride:], stride, w, windows(w))
-		s.bases[j] = &t.Table.packed[0]
+	s.refs = grow(s.refs, m*n*laneCount)
+	row := func(k int) []pointRef { return s.refs[k*n*laneCount:] }
+	for j := range s.eight {
+		s.eight[j] = grow(s.eight[j], m)
 	}
-	ofG := s.bases[n*laneCount:]
-	for j := range ofG {
-		ofG[j] = &g.packed[0]
-	}
-	row := func(dst []lanePoint, k int) {
-		codes := s.codes[k*stride:][:n*laneCount]
-		if k < g.m {
-			gather(dst, ofG, k<<(g.w-1), codes)
-		} else {
-			gather(dst, s.bases[:n*laneCount], (k-g.m)<<(w-1), codes)
+	for i := range n {
+		for j := range laneCount {
+			t := &terms[items[min(i*laneCount+j, len(items)-1)]]
+			g.refs(s.eight[j][:g.m], &t.S)
+			t.Table.refs(s.eight[j][g.m:], &t.T)
+		}
+		for k := range m {
+			line := row(k)[i*laneCount:][:laneCount]
+			for j := range line {
+				line[j] = s.eight[j][k]
+			}
 		}
 	}
 	for _, i := range items {
 		flagged[i] = false
 	}
-	add := func(a, b []lanePoint) {
-		if !s.add(a, b) {
+	add := func(a, b []lanePoint, next []pointRef) {
+		if !s.add(a, b, next) {
 			return
 		}
 		for i, z := range s.zero {
@@ -116,21 +116,23 @@ func (s *laneSummer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term,
 		rows = max(laneRows/n, 1)
 	}
 	s.sums, s.more = growAligned(s.sums, rows*n), growAligned(s.more, rows*n)
-	for k := range rows {
-		row(s.sums[k*n:(k+1)*n], k)
-	}
+	gather(s.sums, s.refs)
 	for k := rows; k < m; k += rows {
-		more := min(rows, m-k)
-		for r := range more {
-			row(s.more[r*n:(r+1)*n], k+r)
+		more := min(rows, m-k) * n
+		gather(s.more[:more], s.refs[k*n*laneCount:])
+		var next []pointRef
+		if k+rows < m {
+			next = s.refs[min((k+rows)*n, m*n-more)*laneCount:]
 		}
-		add(s.sums[:more*n], s.more[:more*n])
+		add(s.sums[:more], s.more[:more], next)
 	}
 	for rows > 1 {
 		half := rows / 2
-		add(s.sums[:half*n], s.sums[(rows-half)*n:rows*n])
+		add(s.sums[:half*n], s.sums[(rows-half)*n:rows*n], nil)
 		rows -= half
 	}
+	runtime.KeepAlive(terms)
+	runtime.KeepAlive(g)
 	sums := s.sums[:n]
 	mulLanes(blocksIn(sums), blocksIn(sums), []block{fromLane})
 	s.packed = growAligned(s.packed, n*laneCount)
@@ -147,27 +149,30 @@ func (s *laneSummer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term,
 	}
 }
 
-// oddCodes writes the digits of oddDigits to codes[0], codes[step] and so on, each as
-// twice its place in a window of a table, plus one if the entry is to be negated.
-func (k *Scalar) oddCodes(codes []uint32, step, w, m int) {
+// refs sets refs to the entries of a packed table whose sum is kP, by the digits of
+// oddDigits.
+func (t *Table) refs(refs []pointRef, k *Scalar) {
+	w, m := t.w, t.m
+	base := pointRef(unsafe.Pointer(&t.packed[0]))
 	x := *k
-	turn := uint32(0)
+	turn := uint64(0)
 	if x[0]&1 == 0 {
 		x.Neg(k)
 		turn = 1
 	}
-	low := uint32(1)<<w - 1
+	low := uint64(1)<<w - 1
 	for i := range m {
 		// A digit of v is v - 2^w: positive, with bit w of v, or negative, and odd then like
 		// 2^w - v, whose half is that of 2^w - 1 - v.
 		v := low + 1
 		if i < m-1 {
-			v = uint32(x.window(w*i, w+1))
+			v = x.window(w*i, w+1)
 		} else {
-			v |= uint32(x.window(w*i, w))
+			v |= x.window(w*i, w)
 		}
 		neg := (v >> w & 1) ^ 1
-		codes[i*step] = (v^-neg)&low&^1 | neg ^ turn
+		place := uint64(i)<<(w-1) + (v^-neg)&low>>1
+		refs[i] = base + pointRef(place*64|neg^turn)
 	}
 }
 
@@ -201,12 +206,13 @@ func newTablesLanes(ts []*Table, ps []Affine, w int) {
 					continue
 				}
 				for c := range n {
-					s.add(&packed[j][w*i+k], 0, &e[c], 0)
+					s.add(refTo(&packed[j][w*i+k], 0), refTo(&e[c], 0))
 				}
 				rows = append(rows, e[n:2*n])
 			}
 		}
 		sums := s.sum()
+		runtime.KeepAlive(packed)
 		for _, r := range rows {
 			sums = sums[copy(r, sums):]
 		}

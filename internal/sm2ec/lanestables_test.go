@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestOddCodes(t *testing.T) {
+func TestTableRefs(t *testing.T) {
 	r := newRand(t)
 	var ks []Scalar
 	for _, x := range edges(r) {
@@ -18,13 +18,15 @@ func TestOddCodes(t *testing.T) {
 	}
 	for w := 2; w <= maxWidth; w++ {
 		m := windows(w)
-		d, want, got := make([]int32, m), make([]uint32, m), make([]uint32, 3*m)
+		tb := &Table{w: w, m: m, packed: aligned[packedPoint](tableLen(w))}
+		d, codes, refs := make([]int32, m), make([]uint32, m), make([]pointRef, m)
 		for i := range ks {
-			codeDigits(want, 1, d, ks[i].oddDigits(d, w))
-			ks[i].oddCodes(got, 3, w, m)
-			for j := range want {
-				if got[3*j] != want[j] {
-					t.Fatalf("width %d: digit %d of %x: %d, want %d", w, j, ks[i], got[3*j], want[j])
+			codeDigits(codes, 1, d, ks[i].oddDigits(d, w))
+			tb.refs(refs, &ks[i])
+			for j, c := range codes {
+				want := &tb.packed[j<<(w-1)+int(c>>1)]
+				if p, negated := refs[j].point(); p != want || negated != (c&1 == 1) {
+					t.Fatalf("width %d: digit %d of %x: %x, want code %d", w, j, ks[i], refs[j], c)
 				}
 			}
 		}
@@ -132,7 +134,7 @@ func TestPairAdder(t *testing.T) {
 		for range n {
 			i, k := r.IntN(len(points)), r.IntN(len(points))
 			ni, nk := uint32(r.IntN(2)), uint32(r.IntN(2))
-			s.add(&points[i], ni, &points[k], nk)
+			s.add(refTo(&points[i], ni), refTo(&points[k], nk))
 			a, b := affine[i], affine[k]
 			if ni == 1 {
 				a.Neg(&a)

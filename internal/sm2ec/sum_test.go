@@ -216,9 +216,11 @@ func BenchmarkSumTables(b *testing.B) {
 	r := newRand(b)
 	for _, name := range Tiers() {
 		for _, w := range []int{6, 10, 13} {
+			restore := ForceTier(name)
 			items := ordinary(r, 1024, 1)
 			tab := NewTable(&items[0].P, w)
-			g := largeGenerator()
+			g := GeneratorTable(1 << 14)
+			restore()
 			terms := make([]Term, len(items))
 			for i := range terms {
 				terms[i] = Term{S: items[i].S, Table: tab}
@@ -232,11 +234,10 @@ func BenchmarkSumTables(b *testing.B) {
 				b.Run(fmt.Sprintf("tier=%s/w=%d/n=%d", name, w, n), func(b *testing.B) {
 					defer ForceTier(name)()
 					at := 0
-					for b.Loop() {
+					best(b, n, func() {
 						SumTables(dst, flagged, g, terms[at:at+n])
 						at = (at + n) % len(terms)
-					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/item")
+					})
 				})
 			}
 		}

@@ -34,16 +34,12 @@ func (f laneField) transpose(z, t []VecPhysical) {
 }
 
 func laneGather(f laneField) {
-	f.function("gatherIFMA", "func(dst *uint64, bases *uintptr, step, offset int, codes *uint32, n int)",
-		"gatherIFMA sets n > 0 blocks of points to packed ones. For each lane there is a base, and",
-		"a code, which is twice the index from there, plus one if the point is to be negated. offset is added to",
-		"all bases, which advance by step bytes for each block.")
-	dst, bases, step, offset, codes, n := RDI, RSI, R8, RCX, RDX, RBX
+	f.function("gatherIFMA", "func(dst *uint64, from *uintptr, n int)",
+		"gatherIFMA sets n > 0 blocks of points to packed ones, whose addresses are given, plus",
+		"one if the point is to be negated.")
+	dst, from, n := RDI, RSI, RBX
 	f.pointer("dst", dst)
-	f.pointer("bases", bases)
-	f.pointer("step", step)
-	f.pointer("offset", offset)
-	f.pointer("codes", codes)
+	f.pointer("from", from)
 	f.pointer("n", n)
 	f.constants()
 	rows := []VecPhysical{Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7}
@@ -57,15 +53,11 @@ func laneGather(f laneField) {
 	}
 	f.Label("next")
 	for i, r := range rows {
-		f.MOVL(Mem{Base: codes, Disp: 4 * i}, EAX)
-		f.ANDL(I8(-2), EAX)
-		f.SHLQ(U8(5), RAX) // a point has 64 bytes
-		f.ADDQ(offset, RAX)
-		f.MOVQ(Mem{Base: bases, Disp: 8 * i}, R9)
-		f.VMOVDQU64(Mem{Base: R9, Index: RAX, Scale: 1}, r)
+		f.MOVQ(Mem{Base: from, Disp: 8 * i}, RAX)
+		f.ANDQ(I8(-2), RAX)
+		f.VMOVDQU64(Mem{Base: RAX}, r)
 	}
-	f.VPMOVZXDQ(Mem{Base: codes}, tmp1)
-	f.VPTESTMQ(ones, tmp1, K1)
+	f.VPTESTMQ(Mem{Base: from}, ones, K1)
 	f.transpose(rows, words)
 	for k := range 2 {
 		w, z := words[4*k:], left
@@ -86,8 +78,7 @@ func laneGather(f laneField) {
 		f.store(z, at(dst, k*block))
 	}
 	f.ADDQ(U32(lpoint), dst)
-	f.ADDQ(step, bases)
-	f.ADDQ(U8(32), codes)
+	f.ADDQ(U8(64), from)
 	f.DECQ(n)
 	f.JNE(LabelRef("next"))
 	f.end()

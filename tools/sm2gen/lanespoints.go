@@ -129,9 +129,11 @@ func laneDifferences(f laneField) {
 }
 
 func laneAdditions(f laneField) {
-	f.function("additionsIFMA", "func(inv, q, a, b, tmp *uint64, pairs int)",
-		"additionsIFMA is [laneAdditionsGeneric] for 2·pairs blocks, pairs > 0.")
-	inv, q, a, b, tmp, pairs := R8, RDI, RSI, RCX, RDX, RBX
+	f.function("additionsIFMA", "func(inv, q, a, b, tmp *uint64, pairs int, next *uintptr)",
+		"additionsIFMA is [laneAdditionsGeneric] for 2·pairs blocks, pairs > 0. Meanwhile it fetches",
+		"16·pairs lines into the cache, whose addresses are in next unless that is nil.")
+	inv, q, a, b, tmp, pairs, next := R8, RDI, RSI, RCX, RDX, RBX, R9
+	f.pointer("next", next)
 	f.pointer("inv", inv)
 	f.pointer("q", q)
 	f.pointer("a", a)
@@ -149,6 +151,14 @@ func laneAdditions(f laneField) {
 	}
 	slope := func(i int) Mem { return at(tmp, i*block) }
 	diff := func(i int) Mem { return at(tmp, (2+i)*block) }
+	f.TESTQ(next, next)
+	f.JE(LabelRef("fetched"))
+	for i := range 16 {
+		f.MOVQ(Mem{Base: next, Disp: 8 * i}, RAX)
+		f.PREFETCHT1(Mem{Base: RAX})
+	}
+	f.ADDQ(U32(128), next)
+	f.Label("fetched")
 	both(func(i int) {
 		f.Comment("1/(x2 - x1).")
 		f.product(slope(i), at(inv, i*block), at(q, i*laneQuotient+laneProduct))
