@@ -39,12 +39,18 @@ func Follow(from *thresholdrsa.PublicKey, certificates [][]byte) (*thresholdrsa.
 // catchUp asks all peers for certificates if a request is of a later epoch than this node,
 // which only coordinates, has heard of.
 func (s *Service) catchUp(ctx context.Context, r *thresholdrsa.Request, name string) {
+	s.learn(ctx, name, r.KeyID(), r.Epoch())
+}
+
+// learn asks all peers for what leads to a later record of a key than this node knows, if
+// it holds no share of the last that it knows.
+func (s *Service) learn(ctx context.Context, name string, id [32]byte, epoch uint64) {
 	k := s.keys.named(name)
-	if k == nil || s.keys.get(r.KeyID()) != nil {
+	if k == nil || s.keys.get(id) != nil {
 		return
 	}
 	record, index := k.state()
-	if index != 0 || r.Epoch() <= record.Epoch() {
+	if index != 0 || epoch <= record.Epoch() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)

@@ -54,6 +54,7 @@ type key struct {
 	record *thresholdrsa.PublicKey // the last that is certain
 	share  *thresholdrsa.KeyShare  // nil if there is none
 	file   *sealedFile             // of the share, or where it would be
+	unsure bool                    // restored from a backup, the share isn't used: see restore
 
 	// changing is held by whoever is about to change the share: see change.
 	changing sync.Mutex
@@ -75,6 +76,9 @@ func (k *key) sign(r *thresholdrsa.Request) (*thresholdrsa.SignatureShare, error
 	defer k.mu.RUnlock()
 	if k.share == nil {
 		return nil, errors.New("threshold: no share")
+	}
+	if k.unsure {
+		return nil, errUnsure
 	}
 	return k.share.Sign(r)
 }

@@ -77,6 +77,10 @@ type Options struct {
 	Identity *party.Identity
 	Peers    func() []Peer // those with an address
 	NameOf   func(fingerprint string) string
+	// Restored says whether the node was restored from a backup and the service hasn't
+	// dealt with that yet, and when; Settled that it has.
+	Restored func() (pending bool, at time.Time, err error)
+	Settled  func() error
 	Dial     func(Peer) (thresholdv1connect.ThresholdServiceClient, error)
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -114,6 +118,8 @@ type Service struct {
 	mu      sync.Mutex
 	flights map[[32]byte]*flight
 	scores  map[scoreKey]int
+
+	restoredAt time.Time // from a backup; zero: never
 
 	ceremonies sync.Mutex // held while this node takes a step
 	leading    sync.Mutex // held while this node leads
@@ -156,6 +162,10 @@ func New(opt Options) (*Service, error) {
 		if err := keys.settle(k); err != nil {
 			opt.Log.Warn("a share is of an old epoch", "key", k.name, "error", err)
 		}
+	}
+	if err := s.restore(); err != nil {
+		s.Close()
+		return nil, err
 	}
 	return s, nil
 }

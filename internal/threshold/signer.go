@@ -94,6 +94,9 @@ func (s *Service) share(ctx context.Context, party string, k *key, r *thresholdr
 	if index == 0 {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("threshold: the node holds no share of the key"))
 	}
+	if k.isUnsure() {
+		return nil, errUnsure
+	}
 	id := r.ID()
 	if data, ok, err := s.storedShare(id); err != nil || ok {
 		return data, err
@@ -194,6 +197,9 @@ func signError(err error) error {
 	var key *thresholdrsa.KeyError
 	if errors.As(err, &key) { // a ceremony came in between
 		return ErrSuperseded
+	}
+	if errors.Is(err, errUnsure) {
+		return err
 	}
 	return invalidf("%w", err)
 }
