@@ -124,8 +124,12 @@ func (a *Affine) Set(x, y *field.Element) *Affine {
 // SetLibrary sets a to q and returns it.
 func (a *Affine) SetLibrary(q *edwards25519.Point) *Affine {
 	x, y, z, _ := q.ExtendedCoordinates()
-	z.Invert(z)
-	return a.Set(x.Multiply(x, z), y.Multiply(y, z))
+	if z.Equal(one) != 1 { // as it is of what was decoded
+		z.Invert(z)
+		x.Multiply(x, z)
+		y.Multiply(y, z)
+	}
+	return a.Set(x, y)
 }
 
 // A scratch is room for what additions compute on the way.

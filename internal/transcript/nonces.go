@@ -54,6 +54,9 @@ func (n *Nonces) Next(ks ...*bls12381.Scalar) {
 	clear(b[:])
 }
 
+// Read fills b, for scalars of other groups.
+func (n *Nonces) Read(b []byte) { n.xof.Read(b) }
+
 // Wipe forgets the state.
 func (n *Nonces) Wipe() { n.xof.Reset() }
 
@@ -97,6 +100,10 @@ func NewWeights(digest [sha256.Size]byte) *Weights {
 
 // Next sets k to the next weight, which isn't 0. Each equation needs its own.
 func (w *Weights) Next(k *bls12381.Scalar) *bls12381.Scalar { return w.next(k, 16) }
+
+// Read fills b with a weight's bytes, for scalars of other groups. The caller draws again
+// what is 0.
+func (w *Weights) Read(b []byte) { w.xof.Read(b) }
 
 // NextShort is Next for weights below 2⁶⁴, which cost half, and let a false equation
 // pass with a probability of 2⁻⁶⁴.

@@ -1,0 +1,151 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"errors"
+
+	"filippo.io/edwards25519"
+
+	"github.com/undersign/undersign/internal/edwards"
+)
+
+// ristretto is the arithmetic of ristretto255. Scalars are little-endian.
+type ristretto struct{}
+
+var errIdentity = errors.New("the identity")
+
+func (ristretto) pointSize() int { return edwards.RistrettoSize }
+
+func (r ristretto) parse(b []byte) (*edwards25519.Point, error) {
+	p, err := edwards.DecodeRistretto(b)
+	if err == nil && r.isIdentity(p) {
+		err = errIdentity
+	}
+	return p, err
+}
+
+func (ristretto) encode(p *edwards25519.Point) []byte {
+	b := edwards.EncodeRistretto(p)
+	return b[:]
+}
+
+func (ristretto) selectPoint(x, y *edwards25519.Point, cond int) *edwards25519.Point {
+	return new(edwards25519.Point).Select(x, y, cond)
+}
+
+func (ristretto) hashVarTime(msg, dst []byte) *edwards25519.Point {
+	return edwards.HashToRistretto(msg, dst)
+}
+
+func (ristretto) checkScalar(b []byte) error {
+	_, err := new(edwards25519.Scalar).SetCanonicalBytes(b)
+	if err != nil {
+		return errors.New("not a canonical scalar")
+	}
+	return nil
+}
+
+// edScalar decodes a canonical scalar, in constant time.
+func edScalar(k *scalar) *edwards25519.Scalar {
+	var wide [64]byte
+	copy(wide[:], k[:])
+	s, err := new(edwards25519.Scalar).SetUniformBytes(wide[:])
+	clear(wide[:])
+	if err != nil {
+		panic("ring: " + err.Error())
+	}
+	return s
+}
+
+func (ristretto) reduce(wide *[64]byte) *scalar {
+	s, err := new(edwards25519.Scalar).SetUniformBytes(wide[:])
+	if err != nil {
+		panic("ring: " + err.Error())
+	}
+	return (*scalar)(s.Bytes())
+}
+
+func (ristretto) short(b *[16]byte) *scalar {
+	k := new(scalar)
+	copy(k[:], b[:])
+	return k
+}
+
+func (ristretto) mulAdd(x, y, z *scalar) *scalar {
+	s := edScalar(x)
+	return (*scalar)(s.MultiplyAdd(s, edScalar(y), edScalar(z)).Bytes())
+}
+
+func (ristretto) neg(x *scalar) *scalar {
+	s := edScalar(x)
+	return (*scalar)(s.Negate(s).Bytes())
+}
+
+func (ristretto) mult(k *scalar, p *edwards25519.Point) *edwards25519.Point {
+	if p == nil {
+		return new(edwards25519.Point).ScalarBaseMult(edScalar(k))
+	}
+	return new(edwards25519.Point).ScalarMult(edScalar(k), p)
+}
+
+func (ristretto) round(h, y *edwards25519.Point) func(s, c *scalar, p *edwards25519.Point) (l, r *edwards25519.Point) {
+	return func(s, c *scalar, p *edwards25519.Point) (l, r *edwards25519.Point) {
+		es, ec := edScalar(s), edScalar(c)
+		l = new(edwards25519.Point).ScalarBaseMult(es)
+		l.Add(l, new(edwards25519.Point).ScalarMult(ec, p))
+		r = new(edwards25519.Point).MultiScalarMult([]*edwards25519.Scalar{es, ec}, []*edwards25519.Point{h, y})
+		return l, r
+	}
+}
+
+// tableRounds is the number of rounds from which tables of H and Y pay.
+const tableRounds = 32
+
+func (ristretto) roundVarTime(h, y *edwards25519.Point, n int) func(s, c *scalar, p *edwards25519.Point) (l, r *edwards25519.Point) {
+	sum := func(s, c *edwards25519.Scalar) *edwards25519.Point {
+		return new(edwards25519.Point).VarTimeMultiScalarMult([]*edwards25519.Scalar{s, c}, []*edwards25519.Point{h, y})
+	}
+	if n >= tableRounds {
+		ofH, ofY := edwards.NewTableVarTime(h), edwards.NewTableVarTime(y)
+		sum = func(s, c *edwards25519.Scalar) *edwards25519.Point {
+			var p edwards.Point
+			p.SetIdentity()
+			p.AddMultVarTime(s, ofH)
+			p.AddMultVarTime(c, ofY)
+			return p.Library()
+		}
+	}
+	return func(s, c *scalar, p *edwards25519.Point) (l, r *edwards25519.Point) {
+		es, ec := edScalar(s), edScalar(c)
+		return new(edwards25519.Point).VarTimeDoubleScalarBaseMult(ec, p, es), sum(es, ec)
+	}
+}
+
+func (ristretto) sumVarTime(terms []term[edwards25519.Point]) *edwards25519.Point {
+	list := make([]edwards.Term, len(terms))
+	affine := make([]edwards.Affine, len(terms))
+	for i, t := range terms {
+		list[i].Scalar = *edScalar(t.k)
+		list[i].Point = &affine[i]
+		if t.p == nil {
+			affine[i] = *edwards.Generator()
+		} else {
+			affine[i].SetLibrary(t.p)
+		}
+	}
+	var p edwards.Point
+	p.SumVarTime(list)
+	return p.Library()
+}
+
+func (ristretto) sub(p, q *edwards25519.Point) *edwards25519.Point {
+	return new(edwards25519.Point).Subtract(p, q)
+}
+
+func (ristretto) isIdentity(p *edwards25519.Point) bool {
+	var e edwards.Point
+	e.SetLibrary(p)
+	return e.IsRistrettoIdentity()
+}
