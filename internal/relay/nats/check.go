@@ -24,6 +24,9 @@ const duplicates = 10 * time.Minute
 // dial connects to the first server that takes it.
 func dial(cfg *Config, options []client.Option) (*client.Conn, error) {
 	conn, err := client.Connect(strings.Join(cfg.Servers, ","), options...)
+	if errors.Is(err, client.ErrNoServers) {
+		return nil, fmt.Errorf("nats: no server can be reached: %s", strings.Join(cfg.Servers, ", "))
+	}
 	return conn, unlessLasting(err)
 }
 

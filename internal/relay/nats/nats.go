@@ -26,6 +26,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -220,7 +221,10 @@ func unlessLasting(err error) error {
 	if err == nil {
 		return nil
 	}
-	wrapped := fmt.Errorf("nats: %w", err)
+	wrapped := err
+	if !strings.HasPrefix(err.Error(), "nats: ") {
+		wrapped = fmt.Errorf("nats: %w", err)
+	}
 	var api *jetstream.APIError
 	if errors.As(err, &api) {
 		switch api.ErrorCode {

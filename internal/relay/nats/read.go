@@ -134,15 +134,15 @@ func (c *cursor) fetch(ctx context.Context, max int) error {
 	if err != nil {
 		return unlessLasting(err)
 	}
-	if err := c.takeBatch(batch); err != nil || c.next > before {
+	if err := c.takeBatch(ctx, batch, attempt); err != nil || c.next > before {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, idle)
 	defer cancel()
-	if batch, err = c.consumer.Fetch(1, jetstream.FetchContext(ctx)); err != nil {
+	if batch, err = c.consumer.Fetch(1, jetstream.FetchContext(ctx), jetstream.FetchHeartbeat(attempt/2)); err != nil {
 		return unlessLasting(err)
 	}
-	return c.takeBatch(batch)
+	return c.takeBatch(ctx, batch, idle)
 }
 
 // open begins to read at c.next.
@@ -172,20 +172,39 @@ func (c *cursor) open(ctx context.Context) error {
 	return unlessLasting(err)
 }
 
-// takeBatch takes what a server has sent, up to where something is missing.
-func (c *cursor) takeBatch(batch jetstream.MessageBatch) error {
+// takeBatch takes what a server has sent, up to where something is missing. If nothing comes
+// for some time the server is gone: the client's own patience is half a minute.
+func (c *cursor) takeBatch(ctx context.Context, batch jetstream.MessageBatch, wait time.Duration) error {
 	var gap error
-	for m := range batch.Messages() { // all of them, or the client's goroutine stays
-		meta, err := m.Metadata()
-		if err != nil || gap != nil {
-			continue
+	messages := batch.Messages() // which has room for all, so that the rest can be left there
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	for more := true; more; {
+		t.Reset(wait)
+		select {
+		case m, ok := <-messages:
+			if !ok {
+				more = false
+				break
+			}
+			meta, err := m.Metadata()
+			if err != nil || gap != nil {
+				continue
+			}
+			if position := meta.Sequence.Stream; position != c.next {
+				// An answer that got lost: it is read again from where it began.
+				gap = fmt.Errorf("nats: entry %d came in the place of %d", position, c.next)
+				continue
+			}
+			c.takeEntry(m.Headers().Get(jetstream.MsgIDHeader), m.Data())
+		case <-t.C:
+			return errors.New("nats: the queue's server doesn't answer")
+		case <-ctx.Done():
+			if err := ctx.Err(); !errors.Is(err, context.DeadlineExceeded) {
+				return err
+			}
+			return nil
 		}
-		if position := meta.Sequence.Stream; position != c.next {
-			// An answer that got lost: it is read again from where it began.
-			gap = fmt.Errorf("nats: entry %d came in the place of %d", position, c.next)
-			continue
-		}
-		c.takeEntry(m.Headers().Get(jetstream.MsgIDHeader), m.Data())
 	}
 	if gap != nil {
 		return gap

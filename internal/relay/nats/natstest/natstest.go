@@ -298,6 +298,30 @@ func (c *Cluster) Ask(t testing.TB, subject, request string) []byte {
 	return m.Data
 }
 
+// Fill puts n entries into the stream that aren't ones.
+func (c *Cluster) Fill(t testing.TB, n int) {
+	t.Helper()
+	conn, err := nats.Connect(strings.Join(c.URLs("nats"), ","), nats.UserInfo("admin", "admin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	last := c.Stream(t).Last + uint64(n)
+	for range n {
+		if err := conn.Publish("undersign.entry", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for start := time.Now(); c.Stream(t).Last < last; time.Sleep(50 * time.Millisecond) {
+		if time.Since(start) > time.Minute {
+			t.Fatal("the stream isn't filled")
+		}
+	}
+}
+
 // A StreamState is where the stream begins and ends, and who leads.
 type StreamState struct {
 	First, Last uint64
