@@ -6,7 +6,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -32,16 +31,12 @@ func startThreshold(c *Config, h *service.Host) (service.Service, error) {
 			}
 			return list
 		},
-		Restored: func() (bool, time.Time, error) {
-			pending, err := h.Restored("threshold")
-			if err != nil {
-				return false, time.Time{}, err
-			}
-			at, err := service.RestoredAt(h.Store)
-			return pending, at, err
+		Permit: func(ctx context.Context, key string) error {
+			_, err := h.Guard.Permit(ctx, key)
+			return err
 		},
-		Settled: func() error { return h.Settled("threshold") },
-		NameOf:  func(fingerprint string) string { m, _ := h.Roster.Lookup(fingerprint); return m.Name },
+		May:    h.Guard.May,
+		NameOf: func(fingerprint string) string { m, _ := h.Roster.Lookup(fingerprint); return m.Name },
 		Dial: func(p threshold.Peer) (thresholdv1connect.ThresholdServiceClient, error) {
 			peer, err := h.Peer(p.Fingerprint)
 			if err != nil {
@@ -83,9 +78,6 @@ func (s *thresholdService) Run(ctx context.Context) error {
 
 // Status implements service.Service.
 func (s *thresholdService) Status() error {
-	if names := s.Unsure(); len(names) > 0 {
-		return fmt.Errorf("restored from a backup, and too few others say that the shares are current: %q", names)
-	}
 	if stale := s.Stale(); len(stale) > 0 {
 		return fmt.Errorf("shares of old epochs: %q", stale)
 	}

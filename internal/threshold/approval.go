@@ -154,34 +154,50 @@ func (as *approvals) get(id [32]byte) (a approval, ok bool, err error) {
 }
 
 // pending lists what waits, the oldest first.
-func (as *approvals) pending() (list []approval, err error) {
+func (as *approvals) pending() ([]approval, error) {
+	return as.list("state = 0 AND expires > ?", as.now().UnixMilli())
+}
+
+func (as *approvals) list(where string, args ...any) (list []approval, err error) {
 	err = as.store.View(func(tx *store.Tx) error {
 		dst, made := scanApproval()
 		return tx.Rows(dst, func() error {
 			a, err := made()
 			list = append(list, a)
 			return err
-		}, "SELECT "+approvalColumns+" FROM threshold_approval WHERE state = 0 AND expires > ? ORDER BY asked, id", as.now().UnixMilli())
+		}, "SELECT "+approvalColumns+" FROM threshold_approval WHERE "+where+" ORDER BY asked, id", args...)
 	})
 	return list, err
 }
 
-// decide approves or rejects what waits under an ID, of which the start is enough.
-func (as *approvals) decide(prefix string, state int, reason string) (approval, error) {
-	list, err := as.pending()
+// minPrefix is how much of an ID is enough to name a request. Who asks can choose salts
+// and digests until the starts of two IDs are alike, the sooner the shorter they are.
+const minPrefix = 8
+
+// decide approves or rejects what waits under an ID, of which the start is enough if
+// nothing else begins so that still counts, decided or not: a request can't take the
+// place of one that somebody has looked at. may says whether the caller may.
+func (as *approvals) decide(prefix string, state int, reason string, may func(approval) error) (approval, error) {
+	list, err := as.list("expires > ?", as.now().UnixMilli())
 	if err != nil {
 		return approval{}, err
 	}
 	var found []approval
 	for _, a := range list {
-		if id := hex.EncodeToString(a.id[:]); len(prefix) >= 4 && len(prefix) <= len(id) && id[:len(prefix)] == prefix {
+		if id := hex.EncodeToString(a.id[:]); len(prefix) >= minPrefix && len(prefix) <= len(id) && id[:len(prefix)] == prefix {
 			found = append(found, a)
 		}
 	}
-	if len(found) != 1 {
-		return approval{}, connect.NewError(connect.CodeNotFound, fmt.Errorf("threshold: %d requests that wait have an ID that begins with %q", len(found), prefix))
+	switch {
+	case len(found) > 1:
+		return approval{}, connect.NewError(connect.CodeNotFound, fmt.Errorf("threshold: %d requests have an ID that begins with %q", len(found), prefix))
+	case len(found) == 0 || found[0].state != waiting:
+		return approval{}, connect.NewError(connect.CodeNotFound, fmt.Errorf("threshold: no request that waits has an ID that begins with %q, of %d digits or more", prefix, minPrefix))
 	}
 	a := found[0]
+	if err := may(a); err != nil {
+		return approval{}, err
+	}
 	a.state, a.reason = state, reason
 	err = as.store.Update(func(tx *store.Tx) error {
 		n, err := tx.Exec("UPDATE threshold_approval SET state = ?, reason = ? WHERE id = ? AND state = 0", state, reason, a.id[:])

@@ -22,6 +22,8 @@ import (
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
+func anybody(approval) error { return nil }
+
 // What nobody decides about expires, and so does what was decided.
 func TestApprovalExpires(t *testing.T) {
 	st, err := store.Open(filepath.Join(t.TempDir(), "store.db"), store.Options{})
@@ -67,13 +69,13 @@ func TestApprovalExpires(t *testing.T) {
 	}
 	id := hex.EncodeToString(a.id[:])
 	now = now.Add(61 * time.Minute)
-	if _, err := as.decide(id, approved, ""); connect.CodeOf(err) != connect.CodeNotFound {
+	if _, err := as.decide(id, approved, "", anybody); connect.CodeOf(err) != connect.CodeNotFound {
 		t.Errorf("approved when it had expired: %v", err)
 	}
 	if _, fresh := ask("us1b", "m"); !fresh {
 		t.Error("it doesn't wait anew")
 	}
-	if _, err := as.decide(id[:6], approved, ""); err != nil {
+	if _, err := as.decide(id[:8], approved, "", anybody); err != nil {
 		t.Fatal(err)
 	}
 	if b, fresh := ask("us1b", "m"); fresh || b.state != approved {
@@ -83,7 +85,7 @@ func TestApprovalExpires(t *testing.T) {
 	if b, fresh := ask("us1b", "m"); !fresh || b.state != waiting {
 		t.Errorf("an approval holds for ever: %+v", b)
 	}
-	if _, err := as.decide(id, rejected, "no"); err != nil {
+	if _, err := as.decide(id, rejected, "no", anybody); err != nil {
 		t.Fatal(err)
 	}
 	if b, fresh := ask("us1a", "m"); fresh || b.state != rejected || b.reason != "no" {

@@ -42,6 +42,9 @@ func (s *Service) StartCeremony(ctx context.Context, req *thresholdv1.StartCerem
 	if k == nil {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("threshold: the node doesn't know the key"))
 	}
+	if err := s.opt.Permit(ctx, k.policy); err != nil { // the call may have the node's name for it
+		return nil, err
+	}
 	p, err := s.plan(ctx, k, req)
 	if err != nil {
 		return nil, err
@@ -219,12 +222,12 @@ func (s *Service) JoinCeremony(ctx context.Context, req *thresholdv1.JoinCeremon
 	if err != nil {
 		return nil, err
 	}
+	if err := s.opt.Permit(ctx, KeyName(p.Parent)); err != nil {
+		return nil, err
+	}
 	me := p.node(s.opt.Identity.Fingerprint())
 	if me == nil {
 		return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the plan doesn't have this node"))
-	}
-	if me.Old == 0 { // it may have had a share once
-		s.learn(ctx, KeyName(p.Parent), p.Parent.ID(), p.Parent.Epoch())
 	}
 	s.ceremonies.Lock()
 	defer s.ceremonies.Unlock()
@@ -275,6 +278,9 @@ func (s *Service) Ceremonies(ctx context.Context, _ *thresholdv1.CeremoniesReque
 	slices.SortFunc(list, func(a, b *Plan) int { return b.Made.Compare(a.Made) })
 	resp := new(thresholdv1.CeremoniesResponse)
 	for _, p := range list {
+		if !s.opt.May(ctx, KeyName(p.Parent)) {
+			continue
+		}
 		st, err := s.status(p)
 		if err != nil {
 			return nil, err

@@ -23,6 +23,9 @@ func (s *Service) FinishCeremony(ctx context.Context, req *thresholdv1.FinishCer
 	if err != nil {
 		return nil, err
 	}
+	if err := s.opt.Permit(ctx, KeyName(p.Parent)); err != nil {
+		return nil, err
+	}
 	if p.Leader != s.opt.Identity.Fingerprint() {
 		return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: another node leads the ceremony"))
 	}

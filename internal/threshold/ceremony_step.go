@@ -6,9 +6,11 @@ package threshold
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"connectrpc.com/connect"
 
@@ -48,7 +50,10 @@ func (s *Service) step(call rpc.Call, p *Plan, req *thresholdv1.CeremonyRequest)
 		return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the plan doesn't have this node"))
 	}
 	t := &task{s: s, p: p, id: p.ID(), me: me, party: call.Party}
-	// Somebody who isn't meant can't fill the store: the policy allowed the call.
+	// Of a key that isn't here there is nothing to agree to.
+	if me.Old != 0 && s.keys.get(p.Parent.ID()) == nil {
+		return &thresholdv1.CeremonyResponse{}, nil
+	}
 	if err := s.addPlan(p); err != nil {
 		return nil, err
 	}
@@ -59,11 +64,6 @@ func (s *Service) step(call rpc.Call, p *Plan, req *thresholdv1.CeremonyRequest)
 	}
 	resp := &thresholdv1.CeremonyResponse{Joined: true}
 	var err error
-	if req.GetCertificate() == nil {
-		if err := t.mayStep(); err != nil {
-			return nil, err
-		}
-	}
 	switch step := req.Step.(type) {
 	case *thresholdv1.CeremonyRequest_Card:
 		if me.New != 0 {
@@ -117,11 +117,6 @@ func (t *task) join(approve bool) error {
 	}
 	record, index := k.state()
 	if record.ID() != t.p.Parent.ID() || index != t.me.Old {
-		return errNotJoined
-	}
-	if restored, err := s.restoredHolder(record.ID()); err != nil {
-		return err
-	} else if restored {
 		return errNotJoined
 	}
 	t.key = k
@@ -438,6 +433,12 @@ func checkKeyFileName(name string) error {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 		if !letter && (i == 0 || c != '-' && c != '_') {
 			return fmt.Errorf("threshold: %q can't be a key's name: letters, digits, - and _", name)
+		}
+	}
+	// Policies have such names for keys, and one key mustn't pass for another.
+	if hash, ok := strings.CutPrefix(name, "rsa-"); ok && len(hash) == 40 {
+		if _, err := hex.DecodeString(hash); err == nil {
+			return fmt.Errorf("threshold: %s is what policies call a key", name)
 		}
 	}
 	return nil

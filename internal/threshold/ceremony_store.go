@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"connectrpc.com/connect"
@@ -34,6 +35,7 @@ const (
 
 const (
 	maxCeremonies = 1000                // are kept
+	maxOfLeader   = 64                  // of those, of one other node's
 	keepCeremony  = 90 * 24 * time.Hour // at most, once there are so many
 	maxPlanAge    = 24 * time.Hour      // of a plan that is new to the node, clocks being as they are
 )
@@ -74,14 +76,17 @@ func (s *Service) addPlan(p *Plan) error {
 	if err != nil {
 		return err
 	}
-	var old [][32]byte
-	if len(list) >= maxCeremonies {
+	old, err := s.crowded(p, list)
+	if err != nil {
+		return err
+	}
+	if len(list)-len(old) >= maxCeremonies {
 		for _, q := range list {
 			if now.Sub(q.Made) > keepCeremony {
 				old = append(old, q.ID())
 			}
 		}
-		if len(old) == 0 {
+		if len(list)-len(old) >= maxCeremonies {
 			return connect.NewError(connect.CodeResourceExhausted, errors.New("threshold: too many ceremonies"))
 		}
 	}
@@ -98,6 +103,30 @@ func (s *Service) addPlan(p *Plan) error {
 		_, err := tx.Exec("INSERT OR IGNORE INTO threshold_ceremony (id, part, value) VALUES (?, ?, ?)", id[:], partPlan, data)
 		return err
 	})
+}
+
+// crowded returns plans of another node that make room for one more of it: those that
+// nobody has joined here. Plans cost who makes them nothing.
+func (s *Service) crowded(p *Plan, list []*Plan) (old [][32]byte, err error) {
+	if p.Leader == s.opt.Identity.Fingerprint() {
+		return nil, nil
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(q *Plan) bool { return q.Leader != p.Leader })
+	if len(list) < maxOfLeader {
+		return nil, nil
+	}
+	slices.SortFunc(list, func(a, b *Plan) int { return a.Made.Compare(b.Made) })
+	for _, q := range list {
+		id := q.ID()
+		joined, err := s.part(id, partJoined)
+		if err != nil {
+			return nil, err
+		}
+		if joined == nil {
+			return [][32]byte{id}, nil
+		}
+	}
+	return nil, connect.NewError(connect.CodeResourceExhausted, errors.New("threshold: too many ceremonies of one node"))
 }
 
 // plans lists the plans that are known.

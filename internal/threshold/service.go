@@ -24,6 +24,7 @@ import (
 	"github.com/undersign/undersign/internal/failpoint"
 	"github.com/undersign/undersign/internal/nodedir"
 	"github.com/undersign/undersign/internal/party"
+	"github.com/undersign/undersign/internal/policy"
 	"github.com/undersign/undersign/internal/rpc"
 	"github.com/undersign/undersign/internal/store"
 	"github.com/undersign/undersign/thresholdrsa"
@@ -77,10 +78,10 @@ type Options struct {
 	Identity *party.Identity
 	Peers    func() []Peer // those with an address
 	NameOf   func(fingerprint string) string
-	// Restored says whether the node was restored from a backup and the service hasn't
-	// dealt with that yet, and when; Settled that it has.
-	Restored func() (pending bool, at time.Time, err error)
-	Settled  func() error
+	// Permit says whether the caller of ctx may do what it does with a key that isn't named
+	// in its message, and May whether it may see it: see rpc.Guard.
+	Permit   func(ctx context.Context, key string) error
+	May      func(ctx context.Context, key string) bool
 	Dial     func(Peer) (thresholdv1connect.ThresholdServiceClient, error)
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -118,8 +119,6 @@ type Service struct {
 	mu      sync.Mutex
 	flights map[[32]byte]*flight
 	scores  map[scoreKey]int
-
-	restoredAt time.Time // from a backup; zero: never
 
 	ceremonies sync.Mutex // held while this node takes a step
 	leading    sync.Mutex // held while this node leads
@@ -162,10 +161,6 @@ func New(opt Options) (*Service, error) {
 		if err := keys.settle(k); err != nil {
 			opt.Log.Warn("a share is of an old epoch", "key", k.name, "error", err)
 		}
-	}
-	if err := s.restore(); err != nil {
-		s.Close()
-		return nil, err
 	}
 	return s, nil
 }
@@ -313,7 +308,7 @@ func (s *Service) Key(ctx context.Context, req *thresholdv1.KeyRequest) (*thresh
 	id := [32]byte(req.RecordId)
 	k := s.keys.get(id)
 	if k == nil && !req.Relayed {
-		if k = s.keys.named(req.Key); k != nil {
+		if k = s.keys.named(req.Key); k != nil && k.policy == req.Key {
 			return s.askForKey(ctx, k, req)
 		}
 	}
@@ -332,6 +327,9 @@ func (s *Service) Key(ctx context.Context, req *thresholdv1.KeyRequest) (*thresh
 func (s *Service) Keys(ctx context.Context, _ *thresholdv1.KeysRequest) (*thresholdv1.KeysResponse, error) {
 	resp := new(thresholdv1.KeysResponse)
 	for _, k := range s.keys.all() {
+		if !s.opt.May(ctx, k.policy) {
+			continue
+		}
 		record, index := k.state()
 		data, err := record.MarshalBinary()
 		if err != nil {
@@ -356,6 +354,9 @@ func (s *Service) Pending(ctx context.Context, _ *thresholdv1.PendingRequest) (*
 	}
 	resp := new(thresholdv1.PendingResponse)
 	for _, a := range list {
+		if !s.opt.May(ctx, a.key) {
+			continue
+		}
 		resp.Items = append(resp.Items, s.item(a))
 	}
 	return resp, nil
@@ -394,7 +395,7 @@ func (s *Service) decide(ctx context.Context, operation, id string, state int, r
 	if err != nil {
 		return approval{}, err
 	}
-	a, err := s.approvals.decide(id, state, reason)
+	a, err := s.approvals.decide(id, state, reason, func(a approval) error { return s.mayDecide(ctx, a) })
 	if err != nil {
 		if e := action.End(audit.Failed, trim(err)); e != nil {
 			return approval{}, e
@@ -402,4 +403,16 @@ func (s *Service) decide(ctx context.Context, operation, id string, state int, r
 		return approval{}, err
 	}
 	return a, action.End(audit.OK, hex.EncodeToString(a.id[:]))
+}
+
+// mayDecide returns nil if the caller may decide about a request. Nobody is the person who
+// approves what it asks for itself.
+func (s *Service) mayDecide(ctx context.Context, a approval) error {
+	if call := rpc.CallFrom(ctx); !call.Self && call.Party == a.party {
+		return &policy.DeniedError{
+			Call:   policy.Call{Party: call.Party, Operation: call.Operation, Key: a.key},
+			Reason: "who asks for a signature can't decide about it",
+		}
+	}
+	return s.opt.Permit(ctx, a.key)
 }

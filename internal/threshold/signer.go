@@ -24,11 +24,16 @@ import (
 // after that, it is the same but for its proof.
 const keepShares = 7 * 24 * time.Hour
 
-// maxFlights bounds the requests that are being signed or wait for a processor.
-const maxFlights = 1024
+// What is being signed or waits for a processor, in all and of one party: it goes on when
+// those who asked are gone.
+const (
+	maxFlights        = 1024
+	maxFlightsOfParty = 128
+)
 
 // A flight is a signature share that is being made.
 type flight struct {
+	party string // who asked first
 	done  chan struct{}
 	share []byte
 	err   error
@@ -94,28 +99,27 @@ func (s *Service) share(ctx context.Context, party string, k *key, r *thresholdr
 	if index == 0 {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("threshold: the node holds no share of the key"))
 	}
-	if k.isUnsure() {
-		return nil, errUnsure
-	}
-	id := r.ID()
-	if data, ok, err := s.storedShare(id); err != nil || ok {
-		return data, err
-	}
+	// A share that is there already was made for somebody; that it needed no person then
+	// doesn't mean that it needs none now.
 	if approve {
 		if err := s.approved(ctx, party, k.policy, r, wait); err != nil {
 			return nil, err
 		}
 	}
+	id := r.ID()
+	if data, ok, err := s.storedShare(id); err != nil || ok {
+		return data, err
+	}
 
 	// Whoever asks for the same at the same time gets the same.
 	s.mu.Lock()
 	f := s.flights[id]
-	if f == nil && len(s.flights) >= maxFlights {
+	if f == nil && (len(s.flights) >= maxFlights || s.flying(party) >= maxFlightsOfParty) {
 		s.mu.Unlock()
 		return nil, &policy.LimitError{Call: policy.Call{Party: party, Operation: "threshold.share", Key: k.policy}, After: time.Second}
 	}
 	if f == nil {
-		f = &flight{done: make(chan struct{})}
+		f = &flight{party: party, done: make(chan struct{})}
 		s.flights[id] = f
 		s.running.Add(1)
 		go func() {
@@ -134,6 +138,16 @@ func (s *Service) share(ctx context.Context, party string, k *key, r *thresholdr
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// flying returns how many shares are being made for a party. s.mu is held.
+func (s *Service) flying(party string) (n int) {
+	for _, f := range s.flights {
+		if f.party == party {
+			n++
+		}
+	}
+	return n
 }
 
 // makeShare uses the share: a record before, and one after what was made is stored. It
@@ -197,9 +211,6 @@ func signError(err error) error {
 	var key *thresholdrsa.KeyError
 	if errors.As(err, &key) { // a ceremony came in between
 		return ErrSuperseded
-	}
-	if errors.Is(err, errUnsure) {
-		return err
 	}
 	return invalidf("%w", err)
 }
