@@ -103,7 +103,7 @@ func TestKill(t *testing.T) {
 	if os.Getenv("UNDERSIGN_LONG") == "1" {
 		rounds = 500
 	}
-	c := newCampaign(t)
+	c := newCampaign(t, func(name string) string { return filepath.Join(t.TempDir(), name) })
 	plan := schedule(rounds)
 	rand.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
 	began := time.Now()
@@ -135,9 +135,10 @@ type campaign struct {
 	done int // outcomes
 }
 
-func newCampaign(t *testing.T) *campaign {
+// newCampaign starts all processes. dir says where the folder of a node is.
+func newCampaign(t *testing.T, dir func(name string) string) *campaign {
 	c := &campaign{
-		world:   newWorld(t, append([]string{roleValidator, roleAggregator, roleCoordinator}, signerNames...)...),
+		world:   newWorld(t, dir, append([]string{roleValidator, roleAggregator, roleCoordinator}, signerNames...)...),
 		running: make(map[string]*process), asked: make(map[string]map[string][]byte),
 		kills: make(map[place]int), missed: make(map[place]int),
 		outs: make(map[[2]uint64]string), sigs: make(map[int]string),
@@ -551,6 +552,9 @@ func (c *campaign) report() {
 		}
 	}
 	for _, role := range roles {
+		if byRole[role] == 0 {
+			continue
+		}
 		t.Logf("%-12s %-28s %d, and %d in all", role, "at any time", c.kills[place{role: role}], byRole[role])
 	}
 	acked, receipts := 0, 0

@@ -83,8 +83,8 @@ func must[T any](v T, err error) func(t testing.TB) T {
 }
 
 // newWorld makes the folders of the nodes with those names: a validator, an aggregator, a
-// coordinator, and the three signers.
-func newWorld(t testing.TB, names ...string) *world {
+// coordinator, and the three signers. dir says where.
+func newWorld(t testing.TB, dir func(name string) string, names ...string) *world {
 	t.Helper()
 	w := &world{t: t, seconds: 120, members: make(map[string]*member)}
 	w.driverKey = must(party.GenerateKey())(t)
@@ -97,7 +97,7 @@ func newWorld(t testing.TB, names ...string) *world {
 		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 	}
 	for _, name := range names {
-		m := &member{name: name, role: name, dir: filepath.Join(t.TempDir(), name), address: freeAddress(t, host)}
+		m := &member{name: name, role: name, dir: dir(name), address: freeAddress(t, host)}
 		for _, s := range signerNames {
 			if name == s {
 				m.role = roleSigner
