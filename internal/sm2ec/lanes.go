@@ -83,9 +83,9 @@ func broadcast(l lane) (b block) {
 // Constants in lanes: one, and factors between the two Montgomery forms, as residues
 // that a product by them makes x·2²⁶⁰ of x·2²⁵⁶, and the other way.
 var (
-	toLanes  = broadcast(limbs52((*[4]uint64)(powerOfTwo(264))))
-	fromLane = broadcast(limbs52((*[4]uint64)(powerOfTwo(256))))
-	oneBlock = broadcast(limbs52((*[4]uint64)(powerOfTwo(260))))
+	toLanes    = broadcast(limbs52((*[4]uint64)(powerOfTwo(264))))
+	outOfLanes = broadcast(limbs52((*[4]uint64)(powerOfTwo(256))))
+	oneBlock   = broadcast(limbs52((*[4]uint64)(powerOfTwo(260))))
 )
 
 // powerOfTwo returns 2^n mod p, n >= 256.
@@ -116,6 +116,13 @@ func (l *lane) words() [4]uint64 {
 		l[2]>>24 | l[3]<<28,
 		l[3]>>36 | l[4]<<16,
 	}
+}
+
+// fromLane sets z to lane j of a block that was multiplied by outOfLanes, and so is below 2²⁵⁶.
+func (z *Element) fromLane(b *block, j int) {
+	l := b.lane(j)
+	w := l.words()
+	z.canonical(&w)
 }
 
 // canonical sets z to the integer mod p, where x is below 2²⁵⁶.

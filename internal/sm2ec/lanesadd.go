@@ -34,13 +34,11 @@ func (s *laneAdder) add(a, b []lanePoint, next []pointRef) (zeros bool) {
 
 // invertLanes inverts the numbers of a block, none of which is zero.
 func invertLanes(z []block) {
-	mulLanes(z, z, []block{fromLane})
+	mulLanes(z, z, []block{outOfLanes})
 	var xs, products [laneCount]Element
 	acc := feOne
 	for j := range xs {
-		l := z[0].lane(j)
-		w := l.words() // of at most 256 bits, since fromLane is small
-		xs[j].canonical(&w)
+		xs[j].fromLane(&z[0], j)
 		products[j] = acc
 		acc.Mul(&acc, &xs[j])
 	}

@@ -78,35 +78,63 @@ func (s *laneSummer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term,
 	n := blocksFor(len(items))
 	w := terms[items[0]].Table.w
 	m := g.m + windows(w)
+	s.fill(n, m, func(j int, refs []pointRef) {
+		t := &terms[items[min(j, len(items)-1)]]
+		g.refs(refs[:g.m], &t.S)
+		t.Table.refs(refs[g.m:], &t.T)
+	})
+	for _, i := range items {
+		flagged[i] = false
+	}
+	s.tree(n, m, func(j int) { flagged[items[min(j, len(items)-1)]] = true })
+	runtime.KeepAlive(terms)
+	runtime.KeepAlive(g)
+	sums := s.sums[:n]
+	mulLanes(blocksIn(sums), blocksIn(sums), []block{outOfLanes})
+	s.packed = growAligned(s.packed, n*laneCount)
+	scatter(s.packed, sums)
+	for j, i := range items {
+		if flagged[i] {
+			dst[i] = Jacobian{}
+			continue
+		}
+		p := &s.packed[j]
+		dst[i].X.canonical((*[4]uint64)(p[:4]))
+		dst[i].Y.canonical((*[4]uint64)(p[4:]))
+		dst[i].Z = feOne
+	}
+}
+
+// fill sets the references to m rows of n blocks: set is called for each lane.
+func (s *laneSummer) fill(n, m int, set func(j int, refs []pointRef)) {
 	s.refs = grow(s.refs, m*n*laneCount)
-	row := func(k int) []pointRef { return s.refs[k*n*laneCount:] }
 	for j := range s.eight {
 		s.eight[j] = grow(s.eight[j], m)
 	}
 	for i := range n {
 		for j := range laneCount {
-			t := &terms[items[min(i*laneCount+j, len(items)-1)]]
-			g.refs(s.eight[j][:g.m], &t.S)
-			t.Table.refs(s.eight[j][g.m:], &t.T)
+			set(i*laneCount+j, s.eight[j])
 		}
 		for k := range m {
-			line := row(k)[i*laneCount:][:laneCount]
+			line := s.refs[(k*n+i)*laneCount:][:laneCount]
 			for j := range line {
 				line[j] = s.eight[j][k]
 			}
 		}
 	}
-	for _, i := range items {
-		flagged[i] = false
-	}
+}
+
+// tree adds up m > 1 rows of n blocks that fill has set, to s.sums[:n]. It calls flag for lanes
+// whose sums are no points, since operands may have had the same x.
+func (s *laneSummer) tree(n, m int, flag func(j int)) {
 	add := func(a, b []lanePoint, next []pointRef) {
 		if !s.add(a, b, next) {
 			return
 		}
 		for i, z := range s.zero {
 			for j := range laneCount {
-				if at := i%n*laneCount + j; z>>j&1 == 1 {
-					flagged[items[min(at, len(items)-1)]] = true
+				if z>>j&1 == 1 {
+					flag(i%n*laneCount + j)
 				}
 			}
 		}
@@ -131,49 +159,40 @@ func (s *laneSummer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term,
 		add(s.sums[:half*n], s.sums[(rows-half)*n:rows*n], nil)
 		rows -= half
 	}
-	runtime.KeepAlive(terms)
-	runtime.KeepAlive(g)
-	sums := s.sums[:n]
-	mulLanes(blocksIn(sums), blocksIn(sums), []block{fromLane})
-	s.packed = growAligned(s.packed, n*laneCount)
-	scatter(s.packed, sums)
-	for j, i := range items {
-		if flagged[i] {
-			dst[i] = Jacobian{}
-			continue
-		}
-		p := &s.packed[j]
-		dst[i].X.canonical((*[4]uint64)(p[:4]))
-		dst[i].Y.canonical((*[4]uint64)(p[4:]))
-		dst[i].Z = feOne
+}
+
+// refs sets refs to the entries of a packed table whose sum is kP.
+func (t *Table) refs(refs []pointRef, k *Scalar) {
+	base := pointRef(unsafe.Pointer(&t.packed[0]))
+	turn := k.oddPlaces(refs, t.w)
+	for i, r := range refs {
+		refs[i] = (base + pointRef(i)<<(t.w-1+6) + r>>1<<6) | r&1 ^ turn
 	}
 }
 
-// refs sets refs to the entries of a packed table whose sum is kP, by the digits of
-// oddDigits.
-func (t *Table) refs(refs []pointRef, k *Scalar) {
-	w, m := t.w, t.m
-	base := pointRef(unsafe.Pointer(&t.packed[0]))
+// oddPlaces sets refs to the digits of oddDigits: twice the place of the entry in
+// its window, plus one if it is to be subtracted. It returns 1 if the sum is -kP.
+func (k *Scalar) oddPlaces(refs []pointRef, w int) (negated pointRef) {
 	x := *k
-	turn := uint64(0)
 	if x[0]&1 == 0 {
 		x.Neg(k)
-		turn = 1
+		negated = 1
 	}
 	low := uint64(1)<<w - 1
-	for i := range m {
+	last := len(refs) - 1
+	for i := range refs {
 		// A digit of v is v - 2^w: positive, with bit w of v, or negative, and odd then like
 		// 2^w - v, whose half is that of 2^w - 1 - v.
 		v := low + 1
-		if i < m-1 {
+		if i < last {
 			v = x.window(w*i, w+1)
 		} else {
 			v |= x.window(w*i, w)
 		}
-		neg := (v >> w & 1) ^ 1
-		place := uint64(i)<<(w-1) + (v^-neg)&low>>1
-		refs[i] = base + pointRef(place*64|neg^turn)
+		neg := v>>w&1 ^ 1
+		refs[i] = pointRef((v^-neg)&low&^1 | neg)
 	}
+	return negated
 }
 
 // newTablesLanes is newTables with the additions in lanes.

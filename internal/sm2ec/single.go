@@ -30,8 +30,8 @@ func VerifySingle(it *Item) bool {
 
 // VerifySingles sets ok[i] to the verdict of VerifySingle for items[i].
 func VerifySingles(ok []bool, items []*Item) {
-	for lo := 0; lo < len(items); lo += combineChunk {
-		hi := min(lo+combineChunk, len(items))
+	for lo := 0; lo < len(items); lo += current.combineChunk {
+		hi := min(lo+current.combineChunk, len(items))
 		verifySome(ok[lo:hi], items[lo:hi])
 	}
 }

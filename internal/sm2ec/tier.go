@@ -14,6 +14,7 @@ type tier struct {
 	newTables    func(ts []*Table, ps []Affine, w int)
 	sumTables    func(dst []Jacobian, flagged []bool, g *Table, terms []Term)
 	combine      func(dst []Jacobian, items []*Item)
+	combineChunk int // what combine takes at once
 	sqrtBatch    func(xs []Element, ok []bool)
 	sumMultiples func(terms []multiple, workers int) Jacobian
 }
@@ -23,6 +24,7 @@ var genericTier = tier{
 	newTables:    newTables,
 	sumTables:    sumTables,
 	combine:      combine,
+	combineChunk: combineChunk,
 	sqrtBatch:    sqrtBatch,
 	sumMultiples: sumMultiples,
 }
@@ -33,6 +35,8 @@ var adxTier, ifmaTier = func() (adx, ifma tier) {
 	ifma = adx
 	ifma.name, ifma.lanes = "ifma", true
 	ifma.newTables, ifma.sumTables = newTablesLanes, sumTablesLanes
+	ifma.combine, ifma.combineChunk = combineLanes, singleChunk
+	ifma.sqrtBatch = sqrtBatchLanes
 	return adx, ifma
 }()
 

@@ -384,7 +384,7 @@ func (v *verifier) outside(ids []int) {
 // singly decides on items one by one.
 func (v *verifier) singly(ids []int) {
 	items := v.pointers(ids)
-	chunks(len(ids), combineChunk, v.workers, func(lo, hi int) {
+	chunks(len(ids), current.combineChunk, v.workers, func(lo, hi int) {
 		sums := make([]Jacobian, hi-lo)
 		current.combine(sums, items[lo:hi])
 		v.judge(ids[lo:hi], sums)

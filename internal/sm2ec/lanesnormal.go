@@ -1,0 +1,71 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2ec
+
+import "unsafe"
+
+// jacobianBlocks returns the coordinates of points.
+func jacobianBlocks(ps []laneJacobian) []block {
+	return unsafe.Slice((*block)(unsafe.Pointer(unsafe.SliceData(ps))), 3*len(ps))
+}
+
+// A laneNormalizer is the memory for inversions in lanes.
+type laneNormalizer struct{ zs, products, acc []block }
+
+// chains is the number of interleaved chains of products.
+const chains = 4
+
+// normalize sets dst to the coordinates of points in lanes, none of which is infinity, with
+// one inversion.
+func (s *laneNormalizer) normalize(dst []lanePoint, ps []laneJacobian) {
+	n := (len(ps) + chains - 1) / chains * chains
+	s.zs, s.products, s.acc = growAligned(s.zs, n), growAligned(s.products, n+chains), growAligned(s.acc, 2*chains)
+	for i := range s.zs {
+		if i < len(ps) {
+			s.zs[i] = ps[i].Z
+		} else {
+			s.zs[i] = oneBlock
+		}
+	}
+	s.invert(s.zs)
+	for i := range ps {
+		z, t := s.zs[i:i+1], s.acc[:1]
+		mulLanes(t, z, z)
+		mulLanes(z, z, t)
+		dst[i] = lanePoint{ps[i].X, ps[i].Y}
+		xy := blocksIn(dst[i : i+1])
+		mulLanes(xy[:1], xy[:1], t)
+		mulLanes(xy[1:], xy[1:], z)
+	}
+}
+
+// invert inverts blocks, in all of which no number is zero. Their number is a multiple of
+// chains.
+func (s *laneNormalizer) invert(zs []block) {
+	n := len(zs)
+	pre := s.products
+	for i := range chains {
+		pre[i] = oneBlock
+	}
+	for i := 0; i < n; i += chains {
+		mulLanes(pre[i+chains:][:chains], pre[i:][:chains], zs[i:][:chains])
+	}
+	// acc[0..3] are to be the inverses of the products of the chains c0 to c3.
+	c, acc, all := pre[n:], s.acc[:chains], s.acc[chains:]
+	mulLanes(all[:1], c[:1], c[1:2])
+	mulLanes(all[1:2], c[2:3], c[3:4])
+	mulLanes(all[2:3], all[:1], all[1:2])
+	invertLanes(all[2:3])
+	mulLanes(all[3:4], all[2:3], all[:1]) // 1/(c2·c3)
+	mulLanes(all[2:3], all[2:3], all[1:2])
+	mulLanes(acc[:1], all[2:3], c[1:2])
+	mulLanes(acc[1:2], all[2:3], c[:1])
+	mulLanes(acc[2:3], all[3:4], c[3:4])
+	mulLanes(acc[3:4], all[3:4], c[2:3])
+	for i := n - chains; i >= 0; i -= chains {
+		mulLanes(pre[i:][:chains], pre[i:][:chains], acc)
+		mulLanes(acc, acc, zs[i:][:chains])
+		copy(zs[i:], pre[i:][:chains])
+	}
+}

@@ -1,0 +1,170 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2ec
+
+import (
+	"runtime"
+	"sync"
+)
+
+const (
+	laneWidth   = 5   // of digits of multipliers of keys
+	singleChunk = 256 // items that share inversions
+	singleMin   = 6   // from which on lanes are faster
+)
+
+// combineLanes is [combine] in lanes. Each lane doubles its own sum, and adds odd multiples of its
+// key and, in the end, the multiple of G, by formulas that leave Z = 0 for ever when
+// they don't hold. So one look at Z in the end finds all lanes that are to be done anew.
+func combineLanes(dst []Jacobian, items []*Item) {
+	s := laneSingles.Get().(*laneSingle)
+	defer laneSingles.Put(s)
+	for len(items) >= singleMin {
+		n := min(singleChunk, len(items))
+		s.combine(dst[:n], items[:n])
+		dst, items = dst[n:], items[n:]
+	}
+	combine(dst, items)
+}
+
+var laneSingles = sync.Pool{New: func() any { return new(laneSingle) }}
+
+// A laneSingle is the memory for items one by one, eight at a time.
+type laneSingle struct {
+	laneSummer // of the parts of G
+	norm       laneNormalizer
+	keys       []Affine
+	entries    []packedPoint // odd multiples: row after row, as long as there are lanes
+	ofKeys     []pointRef    // for two blocks after two blocks, digit after digit
+	acc        []laneJacobian
+	bad        []bool
+	rows       []lanePoint
+	powers     []laneJacobian
+	points     []lanePoint
+	copies     []lanePoint
+}
+
+func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
+	n := blocksFor(len(items))
+	lanes := n * laneCount
+	s.bad = grow(s.bad, lanes)
+	clear(s.bad)
+	item := func(j int) *Item { return items[min(j, len(items)-1)] }
+
+	s.oddMultiples(n, item)
+	m := windows(laneWidth)
+	s.ofKeys = grow(s.ofKeys, m*lanes)
+	var refs [(256 + laneWidth - 1) / laneWidth]pointRef
+	for j := range lanes {
+		t, _ := item(j).T()
+		turn := t.oddPlaces(refs[:], laneWidth)
+		pair, at := j/(2*laneCount), j%(2*laneCount)
+		for i, r := range refs {
+			s.ofKeys[(pair*m+i)*2*laneCount+at] = refTo(&s.entries[int(r>>1)*lanes+j], 0) | r&1 ^ turn
+		}
+	}
+	s.acc = growAligned(s.acc, n)
+	s.points, s.scratch = growAligned(s.points, 2), growAligned(s.scratch, 1)
+	q := (*[2]lanePoint)(s.points)
+	for pair := range n / 2 {
+		acc := (*[2]laneJacobian)(s.acc[2*pair:])
+		of := s.ofKeys[pair*m*2*laneCount:]
+		gather(q[:], of[(m-1)*2*laneCount:])
+		for i := range q {
+			acc[i] = laneJacobian{q[i].X, q[i].Y, oneBlock}
+		}
+		for i := m - 2; i >= 0; i-- {
+			gather(q[:], of[i*2*laneCount:])
+			laneDouble(acc, &s.scratch[0], laneWidth)
+			laneAddMixed(acc, q, &s.scratch[0])
+		}
+	}
+
+	g := GeneratorTable(len(items))
+	s.fill(n, g.m, func(j int, refs []pointRef) {
+		k := item(j).S
+		if k.IsZero() {
+			s.bad[j] = true
+			k = Scalar{1}
+		}
+		g.refs(refs, &k)
+	})
+	s.tree(n, g.m, func(j int) { s.bad[j] = true })
+	runtime.KeepAlive(g)
+	for pair := range n / 2 {
+		laneAddMixed((*[2]laneJacobian)(s.acc[2*pair:]), (*[2]lanePoint)(s.sums[2*pair:]), &s.scratch[0])
+	}
+	s.finish(dst, items)
+}
+
+// finish brings the sums out of lanes, and does those anew that aren't right.
+func (s *laneSingle) finish(dst []Jacobian, items []*Item) {
+	coords := jacobianBlocks(s.acc)
+	mulLanes(coords, coords, []block{outOfLanes})
+	for j, it := range items {
+		a, at := &s.acc[j/laneCount], j%laneCount
+		p := &dst[j]
+		p.X.fromLane(&a.X, at)
+		p.Y.fromLane(&a.Y, at)
+		p.Z.fromLane(&a.Z, at)
+		if s.bad[j] || p.Z.IsZero() {
+			combine(dst[j:j+1], []*Item{it})
+		}
+	}
+}
+
+// oddMultiples sets s.entries to the odd multiples of keys up to 2^laneWidth - 1.
+func (s *laneSingle) oddMultiples(n int, item func(j int) *Item) {
+	const half = 1 << (laneWidth - 1)
+	lanes := n * laneCount
+	s.keys, s.entries = grow(s.keys, lanes), growAligned(s.entries, half*lanes)
+	for j := range s.keys {
+		s.keys[j] = item(j).P
+	}
+	s.packer.pack(s.entries, s.keys)
+	s.rows = growAligned(s.rows, half*n)
+	s.refs = grow(s.refs, lanes)
+	for j := range lanes {
+		s.refs[j] = refTo(&s.entries[j], 0)
+	}
+	gather(s.rows[:n], s.refs)
+
+	// 2P, 4P, ..., one after the other.
+	s.powers, s.scratch = growAligned(s.powers, (laneWidth-1)*n), growAligned(s.scratch, 1)
+	for k := range laneWidth - 1 {
+		for i := 0; i < n; i += 2 {
+			p := (*[2]laneJacobian)(s.powers[k*n+i:])
+			if k == 0 {
+				for x := range p {
+					p[x] = laneJacobian{s.rows[i+x].X, s.rows[i+x].Y, oneBlock}
+				}
+			} else {
+				copy(p[:], s.powers[(k-1)*n+i:])
+			}
+			laneDouble(p, &s.scratch[0], 1)
+		}
+	}
+	s.points = growAligned(s.points, len(s.powers))
+	s.norm.normalize(s.points, s.powers)
+
+	// Multiples from 2ᵏ + 1 to 2ᵏ⁺¹ - 1 are those before plus 2ᵏ.
+	for k := 1; k < laneWidth; k++ {
+		before := 1 << (k - 1)
+		s.copies = growAligned(s.copies, before*n)
+		copy(s.copies, s.rows[:before*n])
+		for c := range before {
+			copy(s.rows[(before+c)*n:][:n], s.points[(k-1)*n:k*n])
+		}
+		if s.add(s.rows[before*n:][:before*n], s.copies, nil) {
+			for i, z := range s.zero {
+				for j := range laneCount {
+					if z>>j&1 == 1 {
+						s.bad[i%n*laneCount+j] = true // by chance
+					}
+				}
+			}
+		}
+	}
+	scatter(s.entries, s.rows)
+}
