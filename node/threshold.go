@@ -6,6 +6,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -35,8 +36,17 @@ func startThreshold(c *Config, h *service.Host) (service.Service, error) {
 			_, err := h.Guard.Permit(ctx, key)
 			return err
 		},
-		May:    h.Guard.May,
-		NameOf: func(fingerprint string) string { m, _ := h.Roster.Lookup(fingerprint); return m.Name },
+		May: h.Guard.May,
+		Restored: func() (bool, time.Time, error) {
+			pending, err := h.Restored("threshold")
+			if err != nil {
+				return false, time.Time{}, err
+			}
+			at, err := service.RestoredAt(h.Store)
+			return pending, at, err
+		},
+		Settled: func() error { return h.Settled("threshold") },
+		NameOf:  func(fingerprint string) string { m, _ := h.Roster.Lookup(fingerprint); return m.Name },
 		Dial: func(p threshold.Peer) (thresholdv1connect.ThresholdServiceClient, error) {
 			peer, err := h.Peer(p.Fingerprint)
 			if err != nil {
@@ -78,6 +88,9 @@ func (s *thresholdService) Run(ctx context.Context) error {
 
 // Status implements service.Service.
 func (s *thresholdService) Status() error {
+	if names := s.Unsure(); len(names) > 0 {
+		return fmt.Errorf("restored from a backup, and too few others say that the shares are current: %q", names)
+	}
 	if stale := s.Stale(); len(stale) > 0 {
 		return fmt.Errorf("shares of old epochs: %q", stale)
 	}

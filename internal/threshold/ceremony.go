@@ -229,6 +229,9 @@ func (s *Service) JoinCeremony(ctx context.Context, req *thresholdv1.JoinCeremon
 	if me == nil {
 		return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the plan doesn't have this node"))
 	}
+	if me.Old == 0 { // it may have had a share once
+		s.learn(ctx, KeyName(p.Parent), p.Parent.ID(), p.Parent.Epoch())
+	}
 	s.ceremonies.Lock()
 	defer s.ceremonies.Unlock()
 	id := p.ID()

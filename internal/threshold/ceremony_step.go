@@ -64,6 +64,11 @@ func (s *Service) step(call rpc.Call, p *Plan, req *thresholdv1.CeremonyRequest)
 	}
 	resp := &thresholdv1.CeremonyResponse{Joined: true}
 	var err error
+	if req.GetCertificate() == nil {
+		if err := t.mayStep(); err != nil {
+			return nil, err
+		}
+	}
 	switch step := req.Step.(type) {
 	case *thresholdv1.CeremonyRequest_Card:
 		if me.New != 0 {
@@ -117,6 +122,11 @@ func (t *task) join(approve bool) error {
 	}
 	record, index := k.state()
 	if record.ID() != t.p.Parent.ID() || index != t.me.Old {
+		return errNotJoined
+	}
+	if restored, err := s.restoredHolder(record.ID()); err != nil {
+		return err
+	} else if restored {
 		return errNotJoined
 	}
 	t.key = k

@@ -80,8 +80,12 @@ type Options struct {
 	NameOf   func(fingerprint string) string
 	// Permit says whether the caller of ctx may do what it does with a key that isn't named
 	// in its message, and May whether it may see it: see rpc.Guard.
-	Permit   func(ctx context.Context, key string) error
-	May      func(ctx context.Context, key string) bool
+	Permit func(ctx context.Context, key string) error
+	May    func(ctx context.Context, key string) bool
+	// Restored says whether the node was restored from a backup and the service hasn't
+	// dealt with that yet, and when; Settled that it has.
+	Restored func() (pending bool, at time.Time, err error)
+	Settled  func() error
 	Dial     func(Peer) (thresholdv1connect.ThresholdServiceClient, error)
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -119,6 +123,8 @@ type Service struct {
 	mu      sync.Mutex
 	flights map[[32]byte]*flight
 	scores  map[scoreKey]int
+
+	restoredAt time.Time // from a backup; zero: never
 
 	ceremonies sync.Mutex // held while this node takes a step
 	leading    sync.Mutex // held while this node leads
@@ -161,6 +167,10 @@ func New(opt Options) (*Service, error) {
 		if err := keys.settle(k); err != nil {
 			opt.Log.Warn("a share is of an old epoch", "key", k.name, "error", err)
 		}
+	}
+	if err := s.restore(); err != nil {
+		s.Close()
+		return nil, err
 	}
 	return s, nil
 }

@@ -99,6 +99,9 @@ func (s *Service) share(ctx context.Context, party string, k *key, r *thresholdr
 	if index == 0 {
 		return nil, connect.NewError(connect.CodeNotFound, errors.New("threshold: the node holds no share of the key"))
 	}
+	if k.isUnsure() {
+		return nil, errUnsure
+	}
 	// A share that is there already was made for somebody; that it needed no person then
 	// doesn't mean that it needs none now.
 	if approve {
@@ -211,6 +214,9 @@ func signError(err error) error {
 	var key *thresholdrsa.KeyError
 	if errors.As(err, &key) { // a ceremony came in between
 		return ErrSuperseded
+	}
+	if errors.Is(err, errUnsure) {
+		return err
 	}
 	return invalidf("%w", err)
 }
