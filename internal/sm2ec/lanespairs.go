@@ -28,18 +28,28 @@ func (s *pairAdder) add(a, b pointRef) {
 	s.from[0], s.from[1] = append(s.from[0], a), append(s.from[1], b)
 }
 
+// count returns the number of pairs.
+func (s *pairAdder) count() int { return len(s.from[0]) }
+
 // sum returns the sums of all pairs, valid until the next call.
 func (s *pairAdder) sum() []packedPoint {
-	n := len(s.from[0])
+	n := s.count()
+	s.sums = growAligned(s.sums, blocksFor(n)*laneCount)
+	s.sumTo(s.sums)
+	return s.sums[:n]
+}
+
+// sumTo sets dst to the sums of all pairs, and returns how much of it that took, up to
+// two blocks more than there are pairs.
+func (s *pairAdder) sumTo(dst []packedPoint) int {
 	s.inf = false
-	if n == 0 {
-		return nil
+	if s.count() == 0 {
+		return 0
 	}
-	for len(s.from[0]) < blocksFor(n)*laneCount {
+	for s.count()%(2*laneCount) != 0 {
 		s.add(s.from[0][0], s.from[1][0])
 	}
-	all := len(s.from[0])
-	s.sums = growAligned(s.sums, all)
+	all := s.count()
 	for lo := 0; lo < all; lo += pairChunk {
 		hi := min(all, lo+pairChunk)
 		blocks := (hi - lo) / laneCount
@@ -48,16 +58,16 @@ func (s *pairAdder) sum() []packedPoint {
 			gather(s.sides[k], s.from[k][lo:hi])
 		}
 		zeros := s.laneAdder.add(s.sides[0], s.sides[1], nil)
-		scatter(s.sums[lo:hi], s.sides[0])
+		scatter(dst[lo:hi], s.sides[0])
 		if zeros {
-			s.exact(lo)
+			s.exact(dst, lo)
 		}
 	}
-	return s.sums[:n]
+	return all
 }
 
 // exact sets the sums of a chunk that affine formulas may not hold for.
-func (s *pairAdder) exact(lo int) {
+func (s *pairAdder) exact(dst []packedPoint, lo int) {
 	for i, z := range s.zero {
 		for j := range laneCount {
 			if z>>j&1 == 0 {
@@ -74,7 +84,7 @@ func (s *pairAdder) exact(lo int) {
 				sum.AddAffine(&sum, &p)
 			}
 			a, finite := sum.Affine()
-			s.sums[at] = a.packed()
+			dst[at] = a.packed()
 			s.inf = s.inf || !finite
 		}
 	}

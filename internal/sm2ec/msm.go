@@ -131,6 +131,12 @@ const halfBits = 127
 // digit (Pippenger 1976; Bernstein, Doumen, Lange, Oosterwijk 2012).
 // Buckets are added up by affine formulas, many together.
 func pippenger(terms []multiple, workers int) Jacobian {
+	p := newBuckets(terms, windowFor)
+	return p.sum(workers, p.windows)
+}
+
+// newBuckets begins a multiplication, with windows of the width that choose says.
+func newBuckets(terms []multiple, choose func(long, short int) (int, float64)) *buckets {
 	// Long multipliers first.
 	sorted := make([]multiple, 0, len(terms))
 	limit := [4]uint64{1, 1 << 63}
@@ -145,8 +151,8 @@ func pippenger(terms []multiple, workers int) Jacobian {
 			sorted = append(sorted, terms[i])
 		}
 	}
-	c, _ := windowFor(long, len(terms)-long)
-	p := buckets{terms: sorted, long: long, full: newDigitizer(c, 255), half: newDigitizer(c, halfBits)}
+	c, _ := choose(long, len(terms)-long)
+	p := &buckets{terms: sorted, long: long, full: newDigitizer(c, 255), half: newDigitizer(c, halfBits)}
 	p.shifted = make([][5]uint64, len(sorted))
 	for i := range sorted {
 		d := &p.half
@@ -155,18 +161,23 @@ func pippenger(terms []multiple, workers int) Jacobian {
 		}
 		p.shifted[i] = d.shifted(&sorted[i].k)
 	}
+	return p
+}
+
+// sum returns the sum of all windows, given what sets the sums of those from lo to hi-1.
+func (p *buckets) sum(workers int, windows func(sums []Jacobian, lo, hi int)) Jacobian {
 	m := p.half.m
-	if long > 0 {
+	if p.long > 0 {
 		m = p.full.m
 	}
 	sums := make([]Jacobian, m)
 	parts := min(workers, m)
 	parallel(parts, func(i int) {
-		p.windows(sums, m*i/parts, m*(i+1)/parts)
+		windows(sums, m*i/parts, m*(i+1)/parts)
 	})
 	var acc Jacobian
 	for j := m - 1; j >= 0; j-- {
-		acc.doubleN(c)
+		acc.doubleN(p.full.c)
 		acc.Add(&acc, &sums[j])
 	}
 	return acc

@@ -34,6 +34,11 @@ func (c *sumCase) check(t *testing.T) {
 		"straus":  func() Jacobian { return straus(c.terms()) },
 		"buckets": func() Jacobian { return pippenger(c.terms(), 1) },
 		"threads": func() Jacobian { return pippenger(c.terms(), 3) },
+		"lanes": func() Jacobian {
+			defer func(old int) { laneTerms = old }(laneTerms)
+			laneTerms = 0
+			return sumMultiplesLanes(c.terms(), 1+len(c.points)%3)
+		},
 	} {
 		got := f()
 		want := new(Jacobian)
@@ -152,15 +157,61 @@ func TestMultiScalarMultEqualPoints(t *testing.T) {
 	c.check(t)
 }
 
+type lists interface {
+	start(n int)
+	add(p *Affine, neg bool)
+	end(n int)
+	sum() []Affine
+}
+
+// laneListSums adds up lists in lanes.
+type laneListSums struct {
+	laneLists
+	packed [][]packedPoint
+}
+
+func (l *laneListSums) start(int) {
+	l.packed = l.packed[:0]
+	l.laneLists.start()
+}
+
+func (l *laneListSums) add(p *Affine, neg bool) {
+	one := aligned[packedPoint](1) // the list has references to it
+	one[0] = p.packed()
+	l.packed = append(l.packed, one)
+	n := uint32(0)
+	if neg {
+		n = 1
+	}
+	l.laneLists.add(refTo(&one[0], n))
+}
+
+func (l *laneListSums) sum() []Affine {
+	var out []Affine
+	for _, p := range l.laneLists.sum() {
+		if p.isInfinity() {
+			out = append(out, Affine{})
+		} else {
+			out = append(out, p.affine())
+		}
+	}
+	return out
+}
+
 // Lists of all lengths, with members that cancel or are equal, one after the other.
 func TestListSummer(t *testing.T) {
+	for name, l := range map[string]lists{"scalar": new(listSummer), "lanes": new(laneListSums)} {
+		t.Run(name, func(t *testing.T) { testListSummer(t, l) })
+	}
+}
+
+func testListSummer(t *testing.T, l lists) {
 	r := newRand(t)
 	logs := []*big.Int{big.NewInt(1), big.NewInt(-1), big.NewInt(2), big.NewInt(-2), big.NewInt(3), randBig(r)}
 	points := make([]Affine, len(logs))
 	for i, k := range logs {
 		points[i] = bigMultiple(k)
 	}
-	var l listSummer
 	for range 300 {
 		var want []*big.Int
 		l.start(0)
@@ -198,7 +249,7 @@ func TestSqrtBatch(t *testing.T) { onTiers(t, testSqrtBatch) }
 
 func testSqrtBatch(t *testing.T) {
 	r := newRand(t)
-	for n := range 3*sqrtLanes + 2 {
+	for _, n := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 18, 25, 31, 33, laneRoots - 1, laneRoots + 5} {
 		xs, want, ok := make([]Element, n), make([]Element, n), make([]bool, n)
 		wantOK := make([]bool, n)
 		for i := range xs {

@@ -36,7 +36,7 @@ var adxTier, ifmaTier = func() (adx, ifma tier) {
 	ifma.name, ifma.lanes = "ifma", true
 	ifma.newTables, ifma.sumTables = newTablesLanes, sumTablesLanes
 	ifma.combine, ifma.combineChunk = combineLanes, singleChunk
-	ifma.sqrtBatch = sqrtBatchLanes
+	ifma.sqrtBatch, ifma.sumMultiples = sqrtBatchLanes, sumMultiplesLanes
 	return adx, ifma
 }()
 
