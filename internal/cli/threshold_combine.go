@@ -236,6 +236,20 @@ func notNil[T any](s []T) []T {
 	return s
 }
 
+// verifyAnswers is VerifyShares, in pieces that can be interrupted.
+func verifyAnswers(ctx context.Context, p *thresholdrsa.PublicKey, answers []thresholdrsa.Answer) (errs []error, err error) {
+	const piece = 64
+	for len(answers) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n := min(piece, len(answers))
+		errs = append(errs, p.VerifyShares(answers[:n])...)
+		answers = answers[n:]
+	}
+	return errs, nil
+}
+
 func newThresholdVerifyShareCmd(e *env) *cobra.Command {
 	var key string
 	c := &cobra.Command{
@@ -281,11 +295,16 @@ func (e *env) verifyShares(ctx context.Context, key, file string, files []string
 		return err
 	}
 	good := []goodShare{}
-	for _, f := range shares {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := p.VerifyShare(r, f.share)
+	answers := make([]thresholdrsa.Answer, len(shares))
+	for i, f := range shares {
+		answers[i] = thresholdrsa.Answer{Request: r, Share: f.share}
+	}
+	errs, err := verifyAnswers(ctx, p, answers)
+	if err != nil {
+		return err
+	}
+	for i, f := range shares {
+		err := errs[i]
 		var se *thresholdrsa.ShareError
 		switch {
 		case err == nil:

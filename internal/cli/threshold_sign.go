@@ -20,6 +20,7 @@ type signFlags struct {
 	file       string
 	jwsPayload string
 	kid        string
+	files      bool
 	out        string
 	force      bool
 }
@@ -27,10 +28,14 @@ type signFlags struct {
 func newThresholdSignCmd(e *env) *cobra.Command {
 	var f signFlags
 	c := &cobra.Command{
-		Use:   "sign REQUEST --share FILE -i FILE",
-		Short: "Answer a request with a signature share",
+		Use:   "sign REQUEST... --share FILE -i FILE",
+		Short: "Answer requests with signature shares",
 		Long: `Sign a request with one share. The result is a signature share with a proof that
 it was made with this holder's share; a threshold of them makes a signature.
+
+Many requests are signed together, which is faster: give them all, or a
+directory for all files in it that are called NAME.req. One that can't be signed
+is named and stops no other.
 
 What is about to be signed is shown first, and on a terminal it has to be
 confirmed. A request holds a digest only: give the file that it is said to be
@@ -40,9 +45,15 @@ taken from the request: the share brings its own.`,
   undersign threshold sign contract.pdf.req --share alice.share -i alice.key \
       --file contract.pdf --yes
   undersign threshold sign claims.json.req --share alice.share -i alice.key \
-      --jws-payload claims.json --kid 2026-1`,
-		Args: nargs(1, 1, "a request"),
-		RunE: func(c *cobra.Command, args []string) error { return e.signRequest(c, f, args[0]) },
+      --jws-payload claims.json --kid 2026-1
+  undersign threshold sign requests/ --share alice.share -i alice.key --files -o shares`,
+		Args: nargs(1, -1, "a request"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 || isDir(args[0]) {
+				return e.signRequests(c, f, args)
+			}
+			return e.signRequest(c, f, args[0])
+		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.share, "share", "", "the holder's share, `FILE`")
@@ -51,10 +62,11 @@ taken from the request: the share brings its own.`,
 	fl.StringVar(&f.file, "file", "", "refuse unless the request is for `FILE`")
 	fl.StringVar(&f.jwsPayload, "jws-payload", "", "refuse unless the request is for a JWS with the payload `FILE`")
 	fl.StringVar(&f.kid, "kid", "", "key ID in the header of that JWS")
-	addOutFlag(c, &f.out, "REQUEST.NAME, after the holder")
+	fl.BoolVar(&f.files, "files", false, "refuse each of many requests that isn't for the file\nbeside it, NAME for NAME.req")
+	fl.StringVarP(&f.out, "out", "o", "", "write to `FILE` (default: REQUEST.NAME, after the holder);\nof many requests, into the directory FILE")
 	addForceFlag(c, &f.force)
-	describe(c, "request, fingerprint, epoch, index, name, file", ExitInvalid)
-	describeExit(c, ExitInvalid, "the request isn't for the file given, or the share is damaged")
+	describe(c, "request, fingerprint, epoch, index, name, file; of many requests fingerprint, epoch, index, name, signed [request, from, file], bad [from, reason]", ExitInvalid)
+	describeExit(c, ExitInvalid, "the request isn't for the file given, one of many isn't signed, or the share is damaged")
 	return c
 }
 
@@ -74,6 +86,8 @@ func (e *env) signRequest(c *cobra.Command, f signFlags, file string) error {
 		return usagef(c, "--file and --jws-payload: the request is for one of them")
 	case f.kid != "" && f.jwsPayload == "":
 		return usagef(c, "--kid goes with --jws-payload")
+	case f.files:
+		return usagef(c, "--files goes with many requests: for one, give --file")
 	}
 	r, err := e.readRequest(ctx, file, nil)
 	if err != nil {
