@@ -8,7 +8,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/big"
+	"runtime"
 	"slices"
+	"sync"
 
 	"filippo.io/edwards25519"
 
@@ -154,10 +156,27 @@ type checkedChange struct {
 	key      *bls.ProvenKey
 }
 
-// checkChanges checks the keys of changes, and their signatures by these. Proofs and
-// BLS signatures are verified together.
+// checkedTogether is the least number of changes that a processor checks by itself: with
+// fewer, what they share is most of the work.
+const checkedTogether = 64
+
+// checkChanges checks the keys of changes, and their signatures by these, on all processors.
 func checkChanges(e *DirectoryEntry) []checkedChange {
 	out := make([]checkedChange, len(e.Changes))
+	parts := max(1, min(runtime.GOMAXPROCS(0), len(out)/checkedTogether))
+	var group sync.WaitGroup
+	for k := range parts {
+		group.Go(func() {
+			lo, hi := k*len(out)/parts, (k+1)*len(out)/parts
+			checkSome(&DirectoryEntry{Net: e.Net, Changes: e.Changes[lo:hi]}, out[lo:hi])
+		})
+	}
+	group.Wait()
+	return out
+}
+
+// checkSome checks changes. Proofs and BLS signatures are verified together.
+func checkSome(e *DirectoryEntry, out []checkedChange) {
 	var keys []*bls.PublicKey
 	var proofs, sigs []*bls.Signature
 	var at []int
@@ -184,7 +203,7 @@ func checkChanges(e *DirectoryEntry) []checkedChange {
 		keys, proofs, sigs, at = append(keys, key), append(proofs, proof), append(sigs, sig), append(at, i)
 	}
 	if len(keys) == 0 {
-		return out
+		return
 	}
 	proven, err := bls.ProofOfPossession.PopVerifyBatch(keys, proofs)
 	if err != nil && proven == nil {
@@ -202,7 +221,6 @@ func checkChanges(e *DirectoryEntry) []checkedChange {
 			out[i].signRule = edFault(e.Net, &e.Changes[i])
 		}
 	}
-	return out
 }
 
 // verifyDigests verifies the signatures of changes by their new BLS keys; a nil one
@@ -220,6 +238,7 @@ func verifyDigests(e *DirectoryEntry, keys []*bls.PublicKey, sigs []*bls.Signatu
 		member = append(member, j)
 		signed[j] = true
 	}
+	batch.ShortWeights = true // nobody can try often: each entry has a place in the order
 	err := batch.Verify()
 	if bad, ok := errors.AsType[*bls.BatchError](err); ok {
 		for _, k := range bad.Bad {

@@ -25,8 +25,8 @@ import (
 type conn struct {
 	r    *runner
 	peer *rpc.Peer
-	lo   int      // the first identity
-	ids  []uint64 // of identities from lo on
+	who  []int    // its identities
+	ids  []uint64 // theirs, ascending
 
 	nonces   []uint64
 	notAfter []uint64
@@ -49,10 +49,10 @@ type conn struct {
 const sendItems = 512
 
 func (r *runner) newConn(i int, peer *rpc.Peer) *conn {
-	n := len(r.cfg.IDs)
+	n := len(r.who)
 	lo, hi := i*n/r.cfg.Connections, (i+1)*n/r.cfg.Connections
 	c := &conn{
-		r: r, peer: peer, lo: lo, ids: r.cfg.IDs[lo:hi], nonces: make([]uint64, hi-lo), notAfter: make([]uint64, hi-lo),
+		r: r, peer: peer, who: r.who[lo:hi], ids: r.ids[lo:hi], nonces: make([]uint64, hi-lo), notAfter: make([]uint64, hi-lo),
 		sent: make([]int64, hi-lo), first: make([]int64, hi-lo), acked: make([]bool, hi-lo), hashes: make([][32]byte, hi-lo),
 		out:    make(chan *aggregatev1.SessionRequest, 64),
 		signer: newEdSigner(binary.BigEndian.AppendUint64([]byte(time.Now().String()), uint64(lo))),
@@ -179,7 +179,7 @@ func (c *conn) authenticate(s *stream, ch *aggregatev1.Challenge) error {
 	if c.ed == nil {
 		c.ed = make([]edKey, len(c.ids))
 		for i := range c.ed {
-			c.ed[i] = expand(c.r.keys.ed(c.lo + i))
+			c.ed[i] = expand(c.r.keys.ed(c.who[i]))
 		}
 	}
 	for at := 0; at < len(c.ids); at += 1024 {
@@ -215,7 +215,7 @@ func (c *conn) pump(ctx context.Context) {
 	const period = 20 * time.Millisecond
 	t := time.NewTicker(period)
 	defer t.Stop()
-	rate := float64(c.r.cfg.Rate) * float64(len(c.ids)) / float64(len(c.r.cfg.IDs))
+	rate := float64(c.r.cfg.Rate) * float64(len(c.ids)) / float64(len(c.r.ids))
 	// A session that broke has lost what was under way.
 	c.mu.Lock()
 	for i := range c.sent {
@@ -429,7 +429,7 @@ func (c *conn) proposals(ctx context.Context, f *aggregatev1.Proposals) error {
 			c.r.count(bad, 1)
 			continue
 		}
-		list = append(list, c.lo+shown[j])
+		list = append(list, c.who[shown[j]])
 		red.Ids = append(red.Ids, c.ids[shown[j]])
 	}
 	if len(list) == 0 {

@@ -21,16 +21,22 @@ import (
 	"github.com/undersign/undersign/internal/bls12381"
 )
 
-// keys are those of all identities: the BLS key of identity i is a + i*d.
+// keys are those of all identities: the BLS key of identity i is a + i*d. These are short,
+// so that registrations are signed in less time, and long enough that two seeds have no keys
+// in common.
 type keys struct {
 	seed []byte
 	a, d bls12381.Scalar
 }
 
+// popSuite is the tag of proofs of possession: section 4.2.3 of the draft of BLS signatures.
+const popSuite = "BLS_POP_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_"
+
 func newKeys(seed string) *keys {
 	k := &keys{seed: []byte(seed)}
-	k.a.SetHash(k.seed, []byte("undersign load a"))
-	k.d.SetHash(k.seed, []byte("undersign load d"))
+	h := sha256.Sum256(append([]byte("undersign load keys"), seed...))
+	k.a.SetUint64(binary.BigEndian.Uint64(h[:])>>16 | 1<<47)
+	k.d.SetUint64(binary.BigEndian.Uint64(h[8:])>>48 | 1)
 	return k
 }
 

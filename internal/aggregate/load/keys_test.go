@@ -5,9 +5,11 @@ package load
 
 import (
 	"crypto/ed25519"
+	"reflect"
 	"testing"
 
 	"github.com/undersign/undersign/bls"
+	"github.com/undersign/undersign/distill"
 )
 
 // Signatures made by additions are those that the keys make.
@@ -42,5 +44,27 @@ func TestSignatures(t *testing.T) {
 		if ed25519.Verify(key.Public().(ed25519.PublicKey), []byte{byte(i), 8}, sig) {
 			t.Error("valid for another message")
 		}
+	}
+}
+
+// A registration is what the keys' owner would make.
+func TestRegistration(t *testing.T) {
+	k := newKeys("test")
+	net := distill.NetworkID{1}
+	for _, i := range []int{0, 1, 77_000, 9_999_999} {
+		sk, err := k.bls(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := distill.Register(net, sk, k.ed(i), 123)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := k.registration(net, i, 123); !reflect.DeepEqual(&got, want) {
+			t.Errorf("identity %d: another registration", i)
+		}
+	}
+	if newKeys("other").scalar(0).Equal(k.scalar(0)) {
+		t.Error("two seeds with a key in common")
 	}
 }

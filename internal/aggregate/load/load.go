@@ -4,17 +4,17 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/undersign/undersign/distill"
-	aggregatev1 "github.com/undersign/undersign/gen/undersign/aggregate/v1"
-	"github.com/undersign/undersign/gen/undersign/aggregate/v1/aggregatev1connect"
 	"github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/rpc"
 	"github.com/undersign/undersign/keyfile"
@@ -83,6 +83,8 @@ type Percentiles struct {
 // A runner is a load that runs.
 type runner struct {
 	cfg     Config
+	who     []int    // the identities, in the order of their ids
+	ids     []uint64 // which are these
 	net     *distill.Network
 	params  distill.Params
 	keys    *keys
@@ -143,9 +145,15 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if len(cfg.IDs) == 0 || cfg.Connections < 1 || cfg.Connections > MaxConnections || cfg.Duration <= 0 {
 		return nil, fmt.Errorf("load: it takes identities, 1 to %d connections, and a duration", MaxConnections)
 	}
-	for i, id := range cfg.IDs {
-		if i > 0 && id <= cfg.IDs[i-1] {
-			return nil, errors.New("load: ids don't ascend")
+	who := make([]int, len(cfg.IDs))
+	for i := range who {
+		who[i] = i
+	}
+	slices.SortFunc(who, func(i, j int) int { return cmp.Compare(cfg.IDs[i], cfg.IDs[j]) })
+	ids := make([]uint64, len(who))
+	for j, i := range who {
+		if ids[j] = cfg.IDs[i]; j > 0 && ids[j] == ids[j-1] {
+			return nil, errors.New("load: two identities have one id")
 		}
 	}
 	cfg.Payload = max(cfg.Payload, 16)
@@ -163,7 +171,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		return nil, fmt.Errorf("load: the genesis has no aggregator %d", cfg.Aggregator)
 	}
 	fp := keyfile.Fingerprint(&keyfile.Party{Key: key[:]})
-	r := &runner{cfg: cfg, net: net, params: net.Params(), keys: newKeys(cfg.Seed), self: self, roots: make(map[[32]byte]*rootEntry)}
+	r := &runner{cfg: cfg, who: who, ids: ids, net: net, params: net.Params(), keys: newKeys(cfg.Seed), self: self, roots: make(map[[32]byte]*rootEntry)}
 	start := time.Now().Add(cfg.Warmup)
 	r.from.Store(start.UnixNano())
 	end := start.Add(cfg.Duration)
@@ -243,70 +251,4 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		rep.PerSecond = float64(rep.Receipted) / elapsed.Seconds()
 	}
 	return rep, nil
-}
-
-// Register registers identities from one to another, exclusively, with a validator that
-// is a directory, and returns their ids.
-func Register(ctx context.Context, self *keyfile.PartyKey, genesis *distill.Genesis, fingerprint, address, seed string, from, to int, progress func(done int)) ([]uint64, error) {
-	id, err := party.NewIdentity(self)
-	if err != nil {
-		return nil, err
-	}
-	peer := rpc.NewPeer(id, fingerprint, address)
-	defer peer.Close()
-	directory := aggregatev1connect.NewDirectoryServiceClient(peer.HTTP(), peer.URL(), peer.Options(0)...)
-	validator := aggregatev1connect.NewValidatorServiceClient(peer.HTTP(), peer.URL(), peer.Options(0)...)
-	k := newKeys(seed)
-	var ids []uint64
-	for at := from; at < to; at += distill.MaxChanges {
-		end := min(at+distill.MaxChanges, to)
-		head, err := validator.Head(ctx, &aggregatev1.HeadRequest{})
-		if err != nil {
-			return ids, rpc.DecodeError(id.Fingerprint(), err)
-		}
-		var h distill.Hgt
-		if err := h.UnmarshalBinary(head.GetHgt()); err != nil {
-			return ids, err
-		}
-		e := distill.DirectoryEntry{Net: genesis.ID(), Changes: make([]distill.Change, end-at)}
-		errs := make([]error, end-at)
-		var group sync.WaitGroup
-		next := atomic.Int64{}
-		for range runtime.GOMAXPROCS(0) {
-			group.Go(func() {
-				for {
-					i := int(next.Add(1)) - 1
-					if i >= len(errs) || ctx.Err() != nil {
-						return
-					}
-					sk, err := k.bls(at + i)
-					if err == nil {
-						var c *distill.Change
-						if c, err = distill.Register(genesis.ID(), sk, k.ed(at+i), h.Height+genesis.Params.MaxAhead/2); err == nil {
-							e.Changes[i] = *c
-						}
-					}
-					errs[i] = err
-				}
-			})
-		}
-		group.Wait()
-		if err := errors.Join(append(errs, ctx.Err())...); err != nil {
-			return ids, err
-		}
-		resp, err := directory.Register(ctx, &aggregatev1.RegisterRequest{Entry: e.Bytes()})
-		if err != nil {
-			return ids, rpc.DecodeError(id.Fingerprint(), err)
-		}
-		for i, c := range resp.GetChanges() {
-			if c.GetRule() != 0 {
-				return ids, fmt.Errorf("load: identity %d isn't registered: %s", at+i, distill.Rule(min(c.GetRule(), 255)))
-			}
-			ids = append(ids, c.GetId())
-		}
-		if progress != nil {
-			progress(end)
-		}
-	}
-	return ids, nil
 }
