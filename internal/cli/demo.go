@@ -38,23 +38,27 @@ func newDemoCmd(e *env) *cobra.Command {
 		Short: "Show what undersign does, on real files",
 		Long: `Show what undersign does, on real files.
 
-threshold, the default, makes an RSA key that nobody holds: three of five
-people sign a file and a certificate, two are refused, and a forged share is
-refused with its holder named. OpenSSL checks the results, or Go's crypto/x509
-where there is no OpenSSL.
+threshold, the default, starts five nodes, each a process of its own with a
+share of an RSA key that nobody holds, three of which sign a file and a
+certificate. One lies, and is named by the proof that it fails; two are killed,
+and the others are refused; one comes back from its folder, and they sign.
+OpenSSL checks the results, and Go's crypto/rsa and crypto/x509.
 
 group lets five members of a group sign without saying who. One misuses that:
 the opener names exactly that one, with a proof that anybody checks, and it is
 revoked. A second vote is caught, and one bad signature found among 1000.
 
-aggregate has 4096 clients, some of them absent and some hostile, send a message
+aggregate starts an aggregator, a validator and a gateway of clients, kills two
+of them while messages are under way, and counts that each message has one
+receipt. Then 4096 clients, some of them absent and some hostile, send a message
 each, which one signature of 96 bytes authenticates: beside the time that it
 takes the classic way. An aggregator that cheats is caught.
 
 batch makes 100,000 SM2 signatures by mixed signers, three of them forged, and
 finds the three, beside the time that it takes one by one.
 
-all runs one after the other. All files stay in a folder for you to look into.`,
+all runs one after the other, up to the first that fails. All files stay in a
+folder for you to look into. No process outlives a demo.`,
 		Example: `  undersign demo --file README.md
   undersign demo threshold --keep ./demo
   undersign demo group --keep ./demo
@@ -66,7 +70,7 @@ all runs one after the other. All files stay in a folder for you to look into.`,
 	}
 	c.Flags().StringVar(&file, "file", "", "threshold signs this `file` instead of one that the demo brings")
 	c.Flags().StringVar(&keep, "keep", "", "put all files into this new or empty `folder` instead of a temporary one")
-	c.Flags().IntVar(&clients, "clients", 0, "aggregate has this `number` of clients, 64 to 65536 (default 4096)")
+	c.Flags().IntVar(&clients, "clients", 0, "aggregate plays this `number` of hostile and other clients, 64 to\n65536 (default 4096)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		run := demos[:1]
 		if len(args) == 1 && args[0] == "all" {
@@ -178,7 +182,7 @@ func (e *env) runDemos(ctx context.Context, run []namedDemo, opts demo.Options) 
 		fmt.Fprintf(own.Out, "=== %s\n", d.name)
 		res, err := d.run(ctx, own)
 		if err != nil {
-			return withHint(err, "the files up to here are in %s", own.Dir)
+			return withHint(fmt.Errorf("%s: %w", d.name, err), "the files up to here are in %s", own.Dir)
 		}
 		all.Demos[d.name] = res
 	}

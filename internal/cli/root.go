@@ -18,6 +18,7 @@ A file argument of - is standard input or output. Secrets are never given as
 flag values: they are read from files, from a file descriptor, or from a prompt.`,
 		help,
 		newDemoCmd(e),
+		newDemoProcessCmd(e),
 		newVerifyCmd(e),
 		newInspectCmd(e),
 		newInitCmd(e),

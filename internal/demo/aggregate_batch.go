@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/undersign/undersign/bls"
@@ -21,24 +19,17 @@ import (
 // reduce has the clients examine the proposal and sign it, and the aggregator make a
 // batch of their signatures.
 func (d *aggregate) reduce(ctx context.Context) ([]string, error) {
-	start := time.Now()
 	reductions := make([]*distill.Reduction, d.proposals.Len())
-	var worst time.Duration
-	var mu sync.Mutex
 	err := parallel(ctx, d.proposals.Len(), func(i int) error {
 		id, p := d.proposals.At(i)
 		c := &d.clients[id]
 		if c.conduct == absent {
 			return nil
 		}
-		begin := time.Now()
 		out, err := c.HandleProposal(d.now, aggregateID, &p)
 		if err != nil {
 			return err
 		}
-		mu.Lock()
-		worst = max(worst, time.Since(begin))
-		mu.Unlock()
 		for _, a := range out {
 			r, ok := a.(distill.SendReduction)
 			if !ok {
@@ -58,8 +49,6 @@ func (d *aggregate) reduce(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	signing := time.Since(start)
-	start = time.Now()
 	n := 0
 	for _, r := range reductions {
 		if r == nil {
@@ -75,7 +64,6 @@ func (d *aggregate) reduce(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 	}
-	adding := time.Since(start)
 	counts := d.count()
 	if len(d.bad) != counts[garbage] {
 		return nil, fmt.Errorf("%d clients found to sign wrongly, and %d did", len(d.bad), counts[garbage])
@@ -87,10 +75,9 @@ func (d *aggregate) reduce(ctx context.Context) ([]string, error) {
 	}
 	stats := d.aggregator.Stats()
 	return []string{
-		fmt.Sprintf("%d clients sign, of whom %d sign something else: found in %d pairings and left out, together with %d who don't answer",
+		fmt.Sprintf("%d clients sign, of whom %d sign something else: found in %d pairings and left out, as are %d who don't answer",
 			n, len(d.bad), stats.Pairings, counts[absent]),
 		fmt.Sprintf("these %d are in the batch by the signatures that they gave beforehand", stats.Stragglers),
-		fmt.Sprintf("the clients took %v in all, none more than %v; adding up and finding the bad ones took %v, by the clock", round(signing), round(worst), round(adding)),
 	}, nil
 }
 
@@ -314,41 +301,4 @@ func (d *aggregate) cheat(context.Context) ([]string, error) {
 		out = append(out, fmt.Sprintf("%s: %v", trick.title, reject.Rule))
 	}
 	return append(out, "each of these batches is signed by the aggregator: evidence that anybody can verify"), nil
-}
-
-// export writes what FastAggregateVerify takes.
-func (d *aggregate) export(context.Context) ([]string, error) {
-	digest := d.batch.Prop(d.batch.Root).Red().Digest()
-	var keys strings.Builder
-	var proven []*bls.ProvenKey
-	next := d.batch.Stragglers
-	for i, id := range d.batch.IDs {
-		if len(next) > 0 && next[0] == uint32(i) {
-			next = next[1:]
-			continue
-		}
-		key := d.clients[id].sk.PublicKey()
-		proven = append(proven, bls.AssumeProvenUnsafe(key))
-		fmt.Fprintf(&keys, "%s\n", key)
-	}
-	sig, err := bls.ParseSignature(d.batch.Aggregate)
-	if err != nil {
-		return nil, err
-	}
-	if err := bls.ProofOfPossession.FastAggregateVerify(proven, digest[:], sig); err != nil {
-		return nil, err
-	}
-	d.res.Verified = []string{"FastAggregateVerify"}
-	err = errors.Join(
-		d.write(aggregateBatchName, d.encoded, 0o644),
-		d.write(aggregateStatementName, fmt.Appendf(nil, "%x\n", digest), 0o644),
-		d.write(aggregateKeysName, []byte(keys.String()), 0o644),
-		d.write(aggregateSigName, fmt.Appendf(nil, "%s\n", sig), 0o644))
-	if err != nil {
-		return nil, err
-	}
-	return []string{
-		fmt.Sprintf("%d keys, one message of 32 bytes and one signature of %d: what any library calls FastAggregateVerify", len(proven), len(d.batch.Aggregate)),
-		"$ undersign aggregate verify --messages " + aggregateStatementName + " --key " + aggregateKeysName + " --scheme pop --insecure-proven --sig " + aggregateSigName,
-	}, nil
 }

@@ -57,6 +57,9 @@ func (s *stage) do(ctx context.Context, title string, f func() ([]string, error)
 	fmt.Fprintf(s.Out, "%d. %s\n", len(s.res.Steps)+1, title)
 	start := time.Now()
 	details, err := f()
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err() // the rest follows from that
+	}
 	took := time.Since(start)
 	for _, d := range details {
 		fmt.Fprintf(s.Out, "   %s\n", d)
