@@ -245,20 +245,20 @@ func TestPlanInvestments(t *testing.T) {
 				continue
 			}
 			for _, s := range j.signers {
-				cost += buildCost(j.width)
+				cost += v.costs().table(j.width)
 				cache.Put(&s.key, &Table{w: j.width})
 				kept++
 			}
 		}
 		// What is made goes without other costs, but not many times.
-		if bound := signers * singleCost; cost > 0.6*float64(bound) {
-			t.Errorf("batch %d: tables for %.0f µs, one by one is %d µs", rounds, cost/1000, bound/1000)
+		if bound := v.costs().singles(signers); cost > 0.6*bound {
+			t.Errorf("batch %d: tables for %.0f µs, one by one is %.0f µs", rounds, cost/1000, bound/1000)
 		}
 		if jobs > 1 {
 			t.Errorf("batch %d: %d jobs of tables there are", rounds, jobs)
 		}
 	}
-	if kept < signers || rounds < 5 || rounds > 60 {
+	if kept < signers || rounds < 5 || rounds > 90 {
 		t.Errorf("%d tables after %d batches", kept, rounds)
 	}
 }

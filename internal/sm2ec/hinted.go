@@ -70,6 +70,7 @@ func (j *joint) verify(maxExtra float64, confirm func(items []int) (bad []int)) 
 			signers++
 		}
 	}
+	costs := costsFor(n)
 	return batch.Locate(batch.Problem[Jacobian]{
 		N:   n,
 		Sum: j.sum,
@@ -82,7 +83,7 @@ func (j *joint) verify(maxExtra float64, confirm func(items []int) (bad []int)) 
 		Confirm: confirm,
 		Cost: func(m int) float64 {
 			// Signers are taken to be spread evenly.
-			return jointCost(min(signers, (signers*m+n-1)/n), m) / singleCost
+			return costs.joint(min(signers, (signers*m+n-1)/n), m) / costs.single
 		},
 		Leaf:     16,
 		MaxExtra: maxExtra,

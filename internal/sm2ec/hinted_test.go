@@ -283,6 +283,7 @@ func testRecoverSigns(t *testing.T) {
 
 // A failing batch spends within its bounds, and confirms little for few bad items.
 func TestJointLocates(t *testing.T) {
+	onScalars(t)
 	r := newRand(t)
 	js := goodItems(t, r, 256, 256)
 	for _, k := range []int{0, 1, 2, 256} {

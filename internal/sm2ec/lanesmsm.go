@@ -41,6 +41,9 @@ const (
 
 // laneWindowFor is [windowFor] for lanes.
 func laneWindowFor(long, short int) (c int, cost float64) {
+	if long+short < laneTerms {
+		return windowFor(long, short)
+	}
 	cost = math.Inf(1)
 	for w := 3; w <= 15; w++ {
 		full, half := newDigitizer(w, 255).m, newDigitizer(w, halfBits).m

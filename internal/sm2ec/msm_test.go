@@ -274,7 +274,7 @@ func testSqrtBatch(t *testing.T) {
 
 func BenchmarkMultiScalarMult(b *testing.B) {
 	r := newRand(b)
-	for _, n := range []int{16, 32, 64, 128, 512, 2048} {
+	for _, n := range []int{16, 32, 64, 128, 256, 512, 2048, 32768} {
 		points, scalars := make([]Affine, n), make([]Scalar, n)
 		for i := range points {
 			points[i] = randPoint(r)
@@ -289,10 +289,12 @@ func BenchmarkMultiScalarMult(b *testing.B) {
 			terms[i] = newMultiple(&points[i], &scalars[i])
 		}
 		b.Run(fmt.Sprintf("buckets/n=%d", n), func(b *testing.B) {
-			for b.Loop() {
-				pippenger(terms, 1)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/term")
+			best(b, n, func() { pippenger(terms, 1) })
+		})
+		b.Run(fmt.Sprintf("lanes/n=%d", n), func(b *testing.B) {
+			defer func(old int) { laneTerms = old }(laneTerms)
+			laneTerms = 0
+			best(b, n, func() { sumMultiplesLanes(terms, 1) })
 		})
 		if n <= 128 {
 			b.Run(fmt.Sprintf("straus/n=%d", n), func(b *testing.B) {

@@ -3,73 +3,9 @@
 
 package sm2ec
 
-import "math"
-
-// Costs in nanoseconds, as measured with the assembly on a server of 2024. Only
-// their ratios matter, and those are about the same without it.
-const (
-	singleCost = 38_000 // an item by itself
-
-	liftCost = 3_800 // an item's root and weight
-
-	windowCost  = 400 // of a sum by buckets: a window, without
-	bucketCost  = 300 // its buckets,
-	entryCost   = 115 // and an addition into one
-	doubleCost  = 107
-	strausCost  = 35_000 // of a sum by Straus' method: the doublings,
-	strausShort = 4_900  // a term with a weight,
-	strausLong  = 7_800  // and another one
-
-	groupCost  = 37_000 // of the recovery of signs: a group,
-	signerCost = 9_500  // a signer in it,
-	signCost   = 2_500  // and an item
-
-	makeCost  = 50_000 // a table, and its entries by entryCost
-	sumCost   = 1_700  // an item by tables, and
-	tableCost = 85     // each of its entries
-)
-
-// jointCost estimates a weighted sum of n items by so many signers.
-func jointCost(signers, n int) float64 {
-	if signers+n+1 <= strausMax {
-		return strausCost + strausLong*float64(signers+1) + strausShort*float64(n)
-	}
-	_, cost := windowFor(signers+1, n)
-	return cost
-}
-
-// recoverCost estimates the recovery of signs.
-func recoverCost(signers, n int) float64 {
-	groups := (n + groupSize - 1) / groupSize
-	return groupCost*float64(groups) + signerCost*float64(max(signers, groups)) + signCost*float64(n)
-}
-
-// buildCost estimates the making of a table.
-func buildCost(w int) float64 { return makeCost + entryCost*float64(tableLen(w)) }
-
-// usesCost estimates n items by a table.
-func usesCost(w int, n int64) float64 {
-	return float64(n) * (sumCost + tableCost*float64(windows(largeWidth)+windows(w)))
-}
-
 // Widths of tables. Below, they save too little; above, they don't pay within a
 // number of uses that one could hope for.
 const minTable, maxTable = 3, 10
-
-// widthFor returns the best width of a table that is used n times, and what
-// making and using it costs. Tables that are to be kept must fit into the cache.
-func widthFor(n int64, cache *Cache) (w int, cost float64) {
-	cost = math.Inf(1)
-	for x := minTable; x <= maxTable; x++ {
-		if cache != nil && !cache.Room(TableSize(x)) || cache == nil && TableSize(x) > tempTables {
-			break
-		}
-		if c := buildCost(x) + usesCost(x, n); c < cost {
-			w, cost = x, c
-		}
-	}
-	return w, cost
-}
 
 // tempTables bounds the bytes of tables that are made at a time.
 const tempTables = 32 << 20
@@ -80,7 +16,7 @@ func (v *verifier) plan(signers []*signer) {
 	case Tables:
 		byWidth := map[int][]*signer{}
 		for _, s := range signers {
-			w, _ := widthFor(int64(len(s.items)), nil)
+			w, _ := v.costs().width(int64(len(s.items)), nil)
 			byWidth[w] = append(byWidth[w], s)
 		}
 		v.addTableJobs(byWidth)
@@ -114,8 +50,8 @@ func (v *verifier) planAuto(signers []*signer) {
 		}
 		m := int64(len(s.items))
 		w, each := v.tableFor(m, u)
-		now := usesCost(t.w, m)
-		if w > t.w && each*float64(u) < usesCost(t.w, u) && inv.allow(buildCost(w)+usesCost(w, m)-now) {
+		now := v.costs().uses(t.w, m)
+		if w > t.w && each*float64(u) < v.costs().uses(t.w, u) && inv.allow(v.costs().table(w)+v.costs().uses(w, m)-now) {
 			byWidth[w] = append(byWidth[w], s) // it has outgrown its table
 			continue
 		}
@@ -126,8 +62,8 @@ func (v *verifier) planAuto(signers []*signer) {
 	}
 	// A weighted sum of all the rest, to begin with.
 	var lifted []*signer
-	perItem, perSigner := jointShares(len(rest), n)
-	signs := recoverCost(len(rest), n) / float64(max(n, 1))
+	perItem, perSigner := v.jointShares(len(rest), n)
+	signs := v.costs().recover(len(rest), n) / float64(max(n, 1))
 	for k, s := range rest {
 		joint := perSigner
 		for _, i := range s.items {
@@ -140,7 +76,7 @@ func (v *verifier) planAuto(signers []*signer) {
 		other := min(joint, v.singleCost()*float64(m))
 		// A table is made if it would have paid already.
 		w, each := v.tableFor(m, uses[k])
-		if each*float64(m) < other && inv.allow(buildCost(w)+usesCost(w, m)-other) {
+		if each*float64(m) < other && inv.allow(v.costs().table(w)+v.costs().uses(w, m)-other) {
 			byWidth[w] = append(byWidth[w], s)
 		} else {
 			lifted = append(lifted, s)
@@ -154,10 +90,10 @@ func (v *verifier) planAuto(signers []*signer) {
 // so many times, these included, and what that costs for each item. It is kept
 // and was wanted before, or else is for these items only.
 func (v *verifier) tableFor(n, uses int64) (w int, each float64) {
-	w, cost := widthFor(n, nil)
+	w, cost := v.costs().width(n, nil)
 	each = cost / float64(n)
 	if v.cfg.Cache != nil {
-		if x, cost := widthFor(uses, v.cfg.Cache); cost/float64(uses) <= each {
+		if x, cost := v.costs().width(uses, v.cfg.Cache); cost/float64(uses) <= each {
 			w, each = x, cost/float64(uses)
 		}
 	}
@@ -192,21 +128,24 @@ func (v *investments) allow(loss float64) bool {
 }
 
 // jointShares splits the cost of a weighted sum.
-func jointShares(signers, n int) (perItem, perSigner float64) {
+func (v *verifier) jointShares(signers, n int) (perItem, perSigner float64) {
 	if n == 0 {
 		return 0, 0
 	}
-	all := jointCost(signers, n)
-	perSigner = min(entryCost*25, all/float64(signers+n))
-	return liftCost + (all-perSigner*float64(signers))/float64(n), perSigner
+	all := v.costs().joint(signers, n)
+	perSigner = min(25*v.costs().bucketEntry, all/float64(signers+n))
+	return v.costs().lift + (all-perSigner*float64(signers))/float64(n), perSigner
 }
+
+func (v *verifier) costs() *costs { return costsFor(len(v.items)) }
 
 // singleCost is what an item by itself costs here.
 func (v *verifier) singleCost() float64 {
 	if v.cfg.Single != nil {
-		return 0.8 * singleCost
+		return 0.8 * v.costs().single
 	}
-	return singleCost
+	n := max(len(v.items), 1)
+	return v.costs().singles(n) / float64(n)
 }
 
 // worth is how much of the cost of the single path a weighted sum may take. When an item
@@ -250,8 +189,8 @@ func (v *verifier) planJoint(signers []*signer) {
 	}
 	single := v.worth() * v.singleCost()
 	both = hinted + unhinted
-	with := float64(both)*liftCost + jointCost(len(signers), both) + recoverCost(ofUnhinted, unhinted)
-	without := float64(hinted)*liftCost + jointCost(ofHinted, hinted)
+	with := float64(both)*v.costs().lift + v.costs().joint(len(signers), both) + v.costs().recover(ofUnhinted, unhinted)
+	without := float64(hinted)*v.costs().lift + v.costs().joint(ofHinted, hinted)
 	takeUnhinted := unhinted > 0 && with-min(without, single*float64(hinted)) < single*float64(unhinted)
 	takeHinted := takeUnhinted || without < single*float64(hinted)
 	for _, s := range signers {

@@ -34,12 +34,25 @@ func planned(items []Item, cfg *Config) (tables, joint, recovered, single int) {
 	return tables, len(v.hinted), len(v.unhinted), len(v.single)
 }
 
+type planCase struct {
+	n, signers int
+	hint       Hint
+	want       Path
+}
+
+func checkPlans(t *testing.T, cases []planCase) {
+	for _, c := range cases {
+		tables, joint, recovered, single := planned(plannedItems(c.n, c.signers, c.hint), &Config{})
+		got := map[Path]int{Tables: tables, Joint: joint, Recovered: recovered, Single: single}
+		if got[c.want] != c.n {
+			t.Errorf("%d items of %d signers, hint %d: %v, want %s", c.n, c.signers, c.hint, got, c.want)
+		}
+	}
+}
+
 func TestPlan(t *testing.T) {
-	for _, c := range []struct {
-		n, signers int
-		hint       Hint
-		want       Path
-	}{
+	onScalars(t)
+	checkPlans(t, []planCase{
 		{1, 1, NoHint, Single},
 		{1, 1, HintEven, Single},
 		{2, 2, NoHint, Single},
@@ -53,17 +66,28 @@ func TestPlan(t *testing.T) {
 		{1024, 1, HintEven, Tables},
 		{4096, 4, NoHint, Tables},
 		{1024, 64, HintEven, Joint},
-	} {
-		tables, joint, recovered, single := planned(plannedItems(c.n, c.signers, c.hint), &Config{})
-		got := map[Path]int{Tables: tables, Joint: joint, Recovered: recovered, Single: single}
-		if got[c.want] != c.n {
-			t.Errorf("%d items of %d signers, hint %d: %v, want %s", c.n, c.signers, c.hint, got, c.want)
-		}
-	}
+	})
+}
+
+func TestPlanLanes(t *testing.T) {
+	onLanes(t)
+	checkPlans(t, []planCase{
+		{1, 1, NoHint, Single},
+		{1, 1, HintEven, Single},
+		{2, 1, NoHint, Single},
+		{8, 8, HintEven, Single},
+		{16, 16, NoHint, Single},
+		{64, 64, HintEven, Single},
+		{256, 256, HintEven, Single},
+		{4096, 4096, HintHigh, Joint},
+		{256, 1, NoHint, Tables},
+		{4096, 4, HintLow, Tables},
+	})
 }
 
 // One signer of many items among many of one, half of which have hints.
 func TestPlanMixed(t *testing.T) {
+	onScalars(t)
 	items := append(plannedItems(3000, 1, NoHint), plannedItems(500, 500, HintEven)[1:]...)
 	items = append(items, plannedItems(900, 900, NoHint)[500:]...)
 	tables, joint, recovered, single := planned(items, &Config{})

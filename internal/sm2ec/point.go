@@ -94,6 +94,17 @@ func Normalize(dst []Affine, ps []Jacobian) {
 	}
 }
 
+// normalizeSome is Normalize for points most of which may have Z = 1 already.
+func normalizeSome(dst []Affine, ps []Jacobian) {
+	for i := range ps {
+		if ps[i].Z != feOne {
+			Normalize(dst, ps)
+			return
+		}
+		dst[i] = Affine{ps[i].X, ps[i].Y}
+	}
+}
+
 // Equal reports whether p = q.
 func (p *Jacobian) Equal(q *Jacobian) bool {
 	if p.IsInfinity() || q.IsInfinity() {
@@ -116,6 +127,9 @@ func (p *Jacobian) Equal(q *Jacobian) bool {
 
 // xIs reports whether x(p) = x. The point must not be infinity.
 func (p *Jacobian) xIs(x *Element) bool {
+	if p.Z == feOne {
+		return p.X == *x
+	}
 	var t Element
 	t.Sqr(&p.Z)
 	t.Mul(&t, x)

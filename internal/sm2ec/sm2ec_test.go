@@ -32,6 +32,16 @@ func onTiers(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
+// onScalars runs a test on the best tier without lanes.
+func onScalars(t *testing.T) {
+	for i := range tiers {
+		if !tiers[i].lanes {
+			t.Cleanup(ForceTier(tiers[i].name))
+			return
+		}
+	}
+}
+
 func toBig(x [4]uint64) *big.Int {
 	var b [32]byte
 	putLimbs(&b, x)

@@ -1,0 +1,98 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sm2ec
+
+import "math"
+
+// Costs in nanoseconds, as measured on a server of 2024. Only their ratios matter.
+type costs struct {
+	single      float64 // an item by itself,
+	singleLanes int     // of which so many cost as much as one
+
+	lift float64 // an item's root and weight
+
+	buckets                              func(long, short int) (width int, cost float64)
+	bucketEntry                          float64 // an addition into a bucket
+	straus                               int     // terms of a sum that goes by Straus' method
+	strausFixed, strausShort, strausLong float64 // the doublings, a term with a weight, and another one
+
+	group, signer, sign float64 // of the recovery of signs: a group, a signer in it, and an item
+
+	build, entry float64 // a table, and its entries
+	sum, add     float64 // an item by tables, and each of its entries
+}
+
+// scalarCosts are those with assembly, but for vectors. Ratios are about the same without it.
+var scalarCosts = costs{
+	single: 38_000, singleLanes: 1,
+	lift:    3_800,
+	buckets: windowFor, bucketEntry: entryCost, straus: strausMax,
+	strausFixed: 35_000, strausShort: 4_900, strausLong: 7_800,
+	group: 37_000, signer: 9_500, sign: 2_500,
+	build: 50_000, entry: 115,
+	sum: 1_700, add: 85,
+}
+
+// laneCosts are those in lanes.
+var laneCosts = costs{
+	single: 8_800, singleLanes: 2 * laneCount,
+	lift:    1_300,
+	buckets: laneWindowFor, bucketEntry: laneEntryCost, straus: strausMax,
+	strausFixed: 35_000, strausShort: 4_900, strausLong: 7_800,
+	group: 37_000, signer: 9_500, sign: 2_500,
+	build: 75_000, entry: 32,
+	sum: 450, add: 25,
+}
+
+// costsFor returns those of a batch of n items.
+func costsFor(n int) *costs {
+	if current.lanes && n >= singleMin {
+		return &laneCosts
+	}
+	return &scalarCosts
+}
+
+// singles estimates n items by themselves.
+func (c *costs) singles(n int) float64 {
+	k := c.singleLanes
+	return c.single * float64((n+k-1)/k*k)
+}
+
+// joint estimates a weighted sum of n items by so many signers.
+func (c *costs) joint(signers, n int) float64 {
+	if signers+n+1 <= c.straus {
+		return c.strausFixed + c.strausLong*float64(signers+1) + c.strausShort*float64(n)
+	}
+	_, cost := c.buckets(signers+1, n)
+	return cost
+}
+
+// recover estimates the recovery of signs.
+func (c *costs) recover(signers, n int) float64 {
+	groups := (n + groupSize - 1) / groupSize
+	return c.group*float64(groups) + c.signer*float64(max(signers, groups)) + c.sign*float64(n)
+}
+
+// table estimates the making of a table.
+func (c *costs) table(w int) float64 { return c.build + c.entry*float64(tableLen(w)) }
+
+// uses estimates n items by a table.
+func (c *costs) uses(w int, n int64) float64 {
+	return float64(n) * (c.sum + c.add*float64(windows(largeWidth)+windows(w)))
+}
+
+// width returns the best width of a table that is used n times, and what
+// making and using it costs. Tables that are to be kept must fit into the cache.
+func (c *costs) width(n int64, cache *Cache) (w int, cost float64) {
+	cost = math.Inf(1)
+	for x := minTable; x <= maxTable; x++ {
+		if cache != nil && !cache.Room(TableSize(x)) || cache == nil && TableSize(x) > tempTables {
+			break
+		}
+		if c := c.table(x) + c.uses(x, n); c < cost {
+			w, cost = x, c
+		}
+	}
+	return w, cost
+}
