@@ -41,6 +41,11 @@ type GatewayConfig struct {
 	// Clients are those that the gateway acts for, in the mode of the aggregators.
 	Clients []GatewayClient
 
+	// Receipt, unless it is nil, gets each receipt that settles a message, once it is
+	// verified: others verify it by the genesis. It must return at once, and not keep the
+	// receipt itself.
+	Receipt func(*distill.Receipt)
+
 	// Log gets what the gateway has to say. Nil: nobody.
 	Log *slog.Logger
 }

@@ -271,7 +271,13 @@ func (l *link) take(now int64, resp *aggregatev1.SessionResponse) error {
 		})
 	case *aggregatev1.SessionResponse_Receipts:
 		return frame.Receipts(f.Receipts, func(r *distill.Receipt) {
-			with(r.Result.ID, func(c *distill.Client) ([]distill.ClientAction, error) { return c.HandleReceipt(now, r) })
+			with(r.Result.ID, func(c *distill.Client) ([]distill.ClientAction, error) {
+				out, err := c.HandleReceipt(now, r)
+				if g.cfg.Receipt != nil && settles(out, r) {
+					g.cfg.Receipt(r)
+				}
+				return out, err
+			})
 		})
 	case *aggregatev1.SessionResponse_Requests:
 		n, err := frame.Pairs(f.Requests.GetIds(), f.Requests.GetNonces())
@@ -287,4 +293,14 @@ func (l *link) take(now int64, resp *aggregatev1.SessionResponse) error {
 		l.held = time.Now().Add(time.Duration(min(f.Throttle.GetRetryAfterMs(), 60_000)) * time.Millisecond)
 	}
 	return nil
+}
+
+// settles reports whether a client has believed a receipt, and it was the end of the message.
+func settles(out []distill.ClientAction, r *distill.Receipt) bool {
+	for _, x := range out {
+		if s, ok := x.(distill.Settled); ok && s.ID == r.Result.ID && s.Nonce == r.Result.Nonce {
+			return true
+		}
+	}
+	return false
 }

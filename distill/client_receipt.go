@@ -68,28 +68,16 @@ func (c *Client) HandleReceipt(now int64, r *Receipt) (out []ClientAction, err e
 	case r.Result.PayloadHash != c.flights[i].hash:
 		return nil, reject(RuleReceipt)
 	}
-	block := r.Result.Block()
-	if _, err := ParseResult(block[:]); err != nil {
-		return nil, reject(RuleReceipt)
-	}
-	if err := VerifyProof(r.Rcpt.ResultRoot, r.Rcpt.N, r.Index, r.Result.Hash(), r.Siblings); err != nil {
-		return nil, err
-	}
-	if err := c.cfg.Network.VerifyRcpt(&r.SignedRcpt); err != nil {
+	if err := c.cfg.Network.VerifyReceipt(r); err != nil {
 		return nil, err
 	}
 
 	f := c.flights[i]
-	o := Outcome{Code: r.Result.Code, AppCode: r.Result.AppCode, Height: r.Result.ExecHeight}
+	o, final := r.Outcome()
 	switch {
 	case f.state == flightSettled:
 		return nil, nil
-	case o.Code.Executed():
-		o.Kind = OutcomeExecuted
-	case o.Code == ResultDup:
-		o.Kind, o.Code = OutcomeExecuted, r.Result.FirstCode
-	case o.Code.Final():
-		o.Kind = OutcomeNotExecuted
+	case final:
 	case f.state == flightSent || f.state == flightAcked:
 		// Not final: the same message again, signed by the keys of today.
 		f.state = flightSent
