@@ -38,6 +38,7 @@ are basic and augmented, which is Chia's.`,
 		newAggregateGenesisCmd(e),
 		newAggregateRegisterCmd(e),
 		newAggregateSubmitCmd(e),
+		newAggregateVerifyReceiptCmd(e),
 		newAggregateGetCmd(e),
 		newAggregateLoadCmd(e),
 	)

@@ -41,13 +41,15 @@ func newAggregateGenesisCmd(e *env) *cobra.Command {
 its validators, by BLS keys with proofs. The network is known by the hash of
 this file, which nodes and clients have, and which never changes.
 
-A validator's key is made with "aggregate keygen --to DIR/recipient.txt -o
-DIR/validator.key", so that its node can open it, and its proof with "aggregate
-prove". Of n validators (n-1)/3 may be faulty.
-
 --node writes the genesis into a node's folder and adds the node's roles to its
-configuration.`,
-		Example: `  undersign aggregate genesis --name test --aggregator alice --validator alice/validator.key.proof --node alice -o test.genesis
+configuration. With one --node and nothing else that node is the aggregator and
+the only validator, for which it gets a key.
+
+A validator's key is else made with "aggregate keygen --to DIR/recipient.txt -o
+DIR/validator.key", so that its node can open it, and its proof with "aggregate
+prove". Of n validators (n-1)/3 may be faulty.`,
+		Example: `  undersign aggregate genesis --name test --node alice -o test.genesis
+  undersign aggregate genesis --name test --aggregator alice --validator alice/validator.key.proof --node alice -o test.genesis
   undersign aggregate genesis --name four --aggregator 1=a --validator a=a.proof --validator b=b.proof --validator c=c.proof --validator d=d.proof -o four.genesis`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, args []string) error { return e.aggregateGenesis(c.Context(), c, &f) },
@@ -67,8 +69,17 @@ func (e *env) aggregateGenesis(ctx context.Context, c *cobra.Command, f *aggrega
 	switch {
 	case f.name == "" || f.out == "":
 		return usagef(c, "--name and --output are needed")
+	case len(f.nodes) == 1 && len(f.aggregators) == 0 && len(f.validators) == 0:
+		if err := e.checkOut(f.out, f.force); err != nil { // before a key is made
+			return err
+		}
+		proof, err := e.validatorKey(f.nodes[0])
+		if err != nil {
+			return err
+		}
+		f.aggregators, f.validators = f.nodes, []string{proof}
 	case len(f.aggregators) == 0 || len(f.validators) == 0:
-		return usagef(c, "at least one --aggregator and one --validator are needed")
+		return usagef(c, "at least one --aggregator and one --validator are needed, or one --node that is both")
 	}
 	g := &distill.Genesis{Name: f.name, F: uint64(len(f.validators)-1) / 3, Params: distill.DefaultParams()}
 	var modes []distill.Mode
@@ -156,7 +167,51 @@ func (e *env) aggregateGenesis(ctx context.Context, c *cobra.Command, f *aggrega
 	}{hex.EncodeToString(net[:]), g.Name, len(g.Aggregators), len(g.Validators), g.F, f.out}
 	return e.print(result, func(w io.Writer) {
 		fmt.Fprintf(w, "Made the network %s, %s, in %s.\n", g.Name, result.Network, f.out)
+		for _, dir := range f.nodes {
+			fmt.Fprintf(w, "Start the node: undersign serve --dir %s\n", dir)
+		}
 	})
+}
+
+// validatorKey returns the file with the proof of the validator's key in a node's folder. If
+// there is no key, it is made, for the recipient of the node.
+func (e *env) validatorKey(dir string) (proof string, err error) {
+	if _, err := readNodeIdentity(dir); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "validator.key")
+	proof = path + ".proof"
+	switch {
+	case exists(proof):
+		return proof, nil
+	case exists(path):
+		return "", failf(ExitError, fmt.Sprintf("make it with \"undersign aggregate prove --key %s -i %s\"", path, filepath.Join(dir, nodedir.Unlock)),
+			"%s has no proof beside it", path)
+	case e.dryRun:
+		return "", failf(ExitError, "make it with \"undersign aggregate keygen\"", "there is no %s yet, and --dry-run makes none", path)
+	}
+	to, err := readNodeRecipient(dir)
+	if err != nil {
+		return "", err
+	}
+	sk := bls.GenerateKey()
+	defer sk.Wipe()
+	pop, err := bls.ProofOfPossession.PopProve(sk)
+	if err != nil {
+		return "", err
+	}
+	sealed, err := seal(&keyfile.BLSSecretKey{Scheme: bls.ProofOfPossession, Key: sk}, to)
+	if err != nil {
+		return "", err
+	}
+	text, err := keyfile.Encode(&keyfile.BLSProof{Scheme: bls.ProofOfPossession, Key: sk.PublicKey(), Proof: pop})
+	if err != nil {
+		return "", err
+	}
+	if err := nodedir.WriteNew(path, sealed, 0o600); err != nil {
+		return "", err
+	}
+	return proof, nodedir.WriteNew(proof, text, 0o644)
 }
 
 // readParty reads the key of a party from its file or its node's folder.

@@ -139,11 +139,7 @@ func (e *env) clientKey(dir string) (*bls.SecretKey, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return openClientKey(dir)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, nodedir.Recipient))
-	if err != nil {
-		return nil, err
-	}
-	to, err := age.ParseRecipients(bytes.NewReader(data))
+	to, err := readNodeRecipient(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -153,4 +149,13 @@ func (e *env) clientKey(dir string) (*bls.SecretKey, error) {
 		return nil, err
 	}
 	return sk, nodedir.WriteNew(path, sealed, 0o600)
+}
+
+// readNodeRecipient returns to whom secrets of the node in a folder are encrypted.
+func readNodeRecipient(dir string) ([]age.Recipient, error) {
+	data, err := os.ReadFile(filepath.Join(dir, nodedir.Recipient))
+	if err != nil {
+		return nil, err
+	}
+	return age.ParseRecipients(bytes.NewReader(data))
 }

@@ -23,6 +23,7 @@ type outcomeResult struct {
 	Code    string `json:"code,omitempty"`
 	AppCode uint16 `json:"app_code,omitempty"`
 	Height  uint64 `json:"height,omitempty"`
+	Receipt string `json:"receipt,omitempty"` // the file
 }
 
 func (r outcomeResult) String() string {
@@ -39,8 +40,13 @@ func (r outcomeResult) String() string {
 	return s
 }
 
+type aggregateSubmitFlags struct {
+	dir, receipt string
+	force        bool
+}
+
 func newAggregateSubmitCmd(e *env) *cobra.Command {
-	var dir string
+	var f aggregateSubmitFlags
 	c := &cobra.Command{
 		Use:   "submit [FILE]",
 		Short: "Have a message executed by a network",
@@ -49,8 +55,11 @@ that it is in, and wait for the receipt that validators sign. Messages are
 executed once at most, whatever breaks down: one that was interrupted goes on
 with the next submit, or with one without a FILE.
 
+--receipt writes what the validators signed. Whoever is shown it checks it with
+"aggregate verify-receipt", without asking anybody.
+
 No other submit may run in the same folder, or in a copy of it.`,
-		Example: `  undersign aggregate submit vote.txt --dir carol
+		Example: `  undersign aggregate submit vote.txt --dir carol --receipt vote.txt.receipt
   echo yes | undersign aggregate submit - --dir carol`,
 		Args: nargs(0, 1, "a file"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -58,17 +67,25 @@ No other submit may run in the same folder, or in a copy of it.`,
 			if len(args) > 0 {
 				file = args[0]
 			}
-			return e.aggregateSubmit(c.Context(), dir, file)
+			return e.aggregateSubmit(c.Context(), f, file)
 		},
 	}
-	c.Flags().StringVar(&dir, "dir", ".", "the client's folder `DIR`")
-	describe(c, "messages [id, nonce, outcome, code, app_code, height]", ExitRefused)
+	c.Flags().StringVar(&f.dir, "dir", ".", "the client's folder `DIR`")
+	c.Flags().StringVar(&f.receipt, "receipt", "", "write the receipt to `FILE`: of several messages, that of the last")
+	addForceFlag(c, &f.force)
+	describe(c, "messages [id, nonce, outcome, code, app_code, height, receipt]", ExitRefused)
 	describeExit(c, ExitRefused, "a message was executed, and refused by the application")
 	return c
 }
 
-func (e *env) aggregateSubmit(ctx context.Context, dir, file string) (err error) {
+func (e *env) aggregateSubmit(ctx context.Context, f aggregateSubmitFlags, file string) (err error) {
 	var payload []byte
+	dir := f.dir
+	if f.receipt != "" {
+		if err := e.checkOut(f.receipt, f.force); err != nil {
+			return err
+		}
+	}
 	d, err := e.clientDir(dir)
 	if err != nil {
 		return err
@@ -90,7 +107,10 @@ func (e *env) aggregateSubmit(ctx context.Context, dir, file string) (err error)
 	ctx, cancel := context.WithTimeout(ctx, aggregateTime)
 	defer cancel()
 	waiting := cl.Unsettled()
-	g, stop, err := startGateway(ctx, d.gateway(client.GatewayClient{Client: cl, Ed: d.id.SigningKey()}))
+	cfg := d.gateway(client.GatewayClient{Client: cl, Ed: d.id.SigningKey()})
+	var receipts receiptKeeper
+	cfg.Receipt = receipts.keep
+	g, stop, err := startGateway(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -108,14 +128,19 @@ func (e *env) aggregateSubmit(ctx context.Context, dir, file string) (err error)
 		nonces = append(nonces, nonce)
 	}
 	results, refused := []outcomeResult{}, false
+	var lost error // the receipt, not the message
 	for _, nonce := range nonces {
 		o, err := g.Wait(ctx, cl.ID(), nonce)
 		if err != nil {
 			return withHint(fmt.Errorf("message %d has no receipt yet: %w", nonce, err), "it is kept, and goes on with \"undersign aggregate submit --dir %s\"", dir)
 		}
-		r := outcomeResult{ID: cl.ID(), Nonce: nonce, Outcome: o.Kind.String(), AppCode: o.AppCode, Height: o.Height}
-		if o.Code != 0 {
-			r.Code = o.Code.String()
+		r := newOutcomeResult(cl.ID(), nonce, o)
+		if nonce == nonces[len(nonces)-1] && f.receipt != "" {
+			if data := receipts.of(nonce); data == nil {
+				e.warnf("there is no receipt of message %d: validators have said what became of it, each for itself", nonce)
+			} else if lost = e.writeFile(f.receipt, data, publicFile, f.force); lost == nil {
+				r.Receipt = f.receipt
+			}
 		}
 		results = append(results, r)
 		refused = refused || o.Code == distill.ResultAppReject
@@ -135,6 +160,9 @@ func (e *env) aggregateSubmit(ctx context.Context, dir, file string) (err error)
 		}
 	}); err != nil {
 		return err
+	}
+	if lost != nil {
+		return lost
 	}
 	if refused {
 		return withCode(errors.New("the application has refused a message"), ExitRefused)

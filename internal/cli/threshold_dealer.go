@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/undersign/undersign/internal/nodedir"
+	"github.com/undersign/undersign/internal/threshold"
 	"github.com/undersign/undersign/keyfile"
 	"github.com/undersign/undersign/thresholdrsa"
 )
@@ -41,11 +43,14 @@ type dealerFlags struct {
 	out       string
 	plaintext bool
 	force     bool
+	nodes     []string // folders of nodes, in the place of recipients
+	name      string   // of the key, at these
 }
 
 func addDealerFlags(c *cobra.Command, f *dealerFlags) {
 	c.Flags().IntVarP(&f.k, "threshold", "k", 0, "how many holders sign, `K`")
 	addHolderFlags(c, &f.holders)
+	addDealtNodeFlags(c, f)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "write the files to the directory `DIR`")
 	addForceFlag(c, &f.force)
 	c.MarkFlagRequired("out")
@@ -56,30 +61,50 @@ type dealer struct {
 	e       *env
 	flags   dealerFlags
 	holders []holder
-	made    bool // we made the directory
+	nodes   []*dealtNode // those that are to hold the shares, if they are here
+	made    bool         // we made the directory
 }
 
 // newDealer checks all that can be checked before the key is there, since making
 // one takes long. Defer cleanup.
-func (e *env) newDealer(c *cobra.Command, f dealerFlags) (*dealer, error) {
+func (e *env) newDealer(c *cobra.Command, f dealerFlags) (_ *dealer, err error) {
 	d := &dealer{e: e, flags: f}
+	defer func() {
+		if err != nil {
+			d.cleanup()
+		}
+	}()
 	switch {
 	case !c.Flags().Changed("threshold"):
 		return nil, usagef(c, "no threshold given: -k K")
 	case len(f.holders.to) > 0 && f.plaintext:
 		return nil, usagef(c, "--to encrypts the shares and --insecure-plaintext doesn't: give one of them")
+	case len(f.nodes) > 0 && f.plaintext:
+		return nil, usagef(c, "--node encrypts the shares and --insecure-plaintext doesn't: give one of them")
 	case f.plaintext:
 		if len(f.holders.names) == 0 {
 			return nil, usagef(c, "--insecure-plaintext needs the holders' --names")
 		}
-		var err error
 		if d.holders, err = namedHolders(f.holders.names); err != nil {
 			return nil, err
 		}
+	case len(f.nodes) > 0:
+		d.flags.name = keyNameOf(f)
+		if d.nodes, err = e.openDealtNodes(f.nodes, d.flags.name); err != nil {
+			return nil, err
+		}
+		to := holderFlags{names: dealtNames(d.nodes)}
+		for _, dir := range f.nodes {
+			to.to = append(to.to, filepath.Join(dir, nodedir.Recipient))
+		}
+		if d.holders, err = e.readHolders(c.Context(), to); err != nil {
+			return nil, err
+		}
+	case f.name != "":
+		return nil, usagef(c, "--name goes with --node")
 	case len(f.holders.to) == 0:
-		return nil, failf(ExitUsage, "give one recipients file a holder: --to alice.txt,bob.txt,carol.txt", "nobody to deal shares to")
+		return nil, failf(ExitUsage, "give one recipients file a holder: --to alice.txt,bob.txt,carol.txt; or the folders of nodes with --node", "nobody to deal shares to")
 	default:
-		var err error
 		if d.holders, err = e.readHolders(c.Context(), f.holders); err != nil {
 			return nil, err
 		}
@@ -124,8 +149,10 @@ func (d *dealer) makeDir() error {
 	return nil
 }
 
-// cleanup removes the directory if nothing was written to it.
+// cleanup removes the directory if nothing was written to it, and gives folders back.
 func (d *dealer) cleanup() {
+	closeDealtNodes(d.nodes)
+	d.nodes = nil
 	if d.made {
 		os.Remove(d.flags.out) // fails if something is in it
 	}
@@ -229,6 +256,9 @@ func (d *dealer) finish(ctx context.Context, dealing *thresholdrsa.Dealing, shar
 	if err := set.commit(); err != nil {
 		return err
 	}
+	if err := d.place(r.Holders); err != nil {
+		return err
+	}
 	if d.flags.plaintext {
 		d.e.warnf("the shares aren't encrypted: whoever reads the files has them")
 	}
@@ -244,6 +274,12 @@ func (d *dealer) finish(ctx context.Context, dealing *thresholdrsa.Dealing, shar
 			files = append(files, field{h.File, fmt.Sprintf("share %d, for %s only", h.Index, h.Name)})
 		}
 		writeFields(w, files)
+		if len(d.nodes) > 0 {
+			fmt.Fprintf(w, "\nThe nodes call the key %s, and rules call it %s. Start each of them, and sign:\n", d.flags.name, threshold.KeyName(p))
+			fmt.Fprintf(w, "  undersign serve --dir %s\n", d.nodes[0].dir)
+			fmt.Fprintf(w, "  undersign threshold sign-file FILE --key %s --dir %s\n", r.Files.PublicKey, d.nodes[0].dir)
+			return
+		}
 		fmt.Fprintf(w, "\nEach holder should now run, with the fingerprint above in mind:\n")
 		h := r.Holders[0]
 		fmt.Fprintf(w, "  undersign threshold verify-ceremony %s --share %s -i IDENTITY\n", r.Files.Ceremony, h.File)

@@ -17,12 +17,16 @@ func newThresholdKeygenCmd(e *env) *cobra.Command {
 	var bits int
 	var dir, at string
 	c := &cobra.Command{
-		Use:   "keygen -k K --to FILE,... -o DIR",
+		Use:   "keygen -k K {--to FILE,... | --node DIR...} -o DIR",
 		Short: "Make a key and deal its shares",
 		Long: `Make an RSA key of two safe primes, deal its shares to the holders, and forget
 the key.
 
 ` + dealerFiles + `
+
+With --node the holders are nodes whose folders are on this machine, and which
+don't run yet: each gets its share into its folder, knows the others, and has a
+rule that lets them ask for its part. Then run "undersign serve" in each.
 
 How long it takes is a matter of luck: now and then several times as long as
 expected. This process knows the key while it runs: do it on a machine that you
@@ -35,6 +39,7 @@ asked is in any case one that you trust with the key while it makes it.`,
 		Example: `  undersign threshold keygen -k 3 --bits 3072 \
       --to alice.txt,bob.txt,carol.txt,dave.txt,erin.txt -o key
   undersign threshold keygen -k 2 --to a.txt,b.txt,c.txt --names alice,bob,carol -o key
+  undersign threshold keygen -k 2 --node alice --node bob --node carol -o code
   undersign threshold keygen -k 2 --to a.txt,b.txt,c.txt --at dealer --dir ci -o key`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, args []string) error {

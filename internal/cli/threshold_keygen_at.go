@@ -28,6 +28,9 @@ func (e *env) keygenAt(c *cobra.Command, f dealerFlags, bits int, dir, at string
 	if f.plaintext {
 		return usagef(c, "--insecure-plaintext: shares leave a dealer's node encrypted only")
 	}
+	if len(f.nodes) > 0 {
+		return usagef(c, "--node: a dealer's node sends shares to recipients, given with --to")
+	}
 	d, err := e.newDealer(c, f)
 	if err != nil {
 		return err
@@ -134,7 +137,7 @@ the one that was made for the holder whose name it has.
 With -o the attestation in it is written to a file. What that document is
 depends on the dealer's machine; it is about the hash that is printed, and has
 to be checked with the tools of whoever makes the machine.`,
-		Example: `  undersign threshold verify-transcript key/transcript.txt --dealer us1... \\
+		Example: `  undersign threshold verify-transcript key/transcript.txt --dealer us1... \
       --ceremony key/ceremony.txt --share key/alice.share`,
 		Args: nargs(1, 1, "a transcript"),
 		RunE: func(c *cobra.Command, args []string) error {

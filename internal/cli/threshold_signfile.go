@@ -35,7 +35,7 @@ waited for until --timeout (30s).
 The file itself isn't sent, only its digest. The key's file may be of an older
 epoch: certificates are followed from there.`,
 		Example: `  undersign threshold sign-file release.tar.gz --key threshold.pub --dir alice
-  undersign threshold sign-file release.tar.gz --key threshold.pub --dir ci \\
+  undersign threshold sign-file release.tar.gz --key threshold.pub --dir ci \
       --at undersign://signer.example:7070/us1q... --padding pkcs1v15`,
 		Args: nargs(1, 1, "a file"),
 		RunE: func(c *cobra.Command, args []string) error { return e.signFile(c, f, args[0]) },

@@ -17,6 +17,9 @@ import (
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
+// CheckName returns an error unless nodes can call a key that.
+func CheckName(name string) error { return checkKeyFileName(name) }
+
 // Hold puts a share file, or the file of a public key that is to be coordinated only, into
 // a node's folder under a name, once it is certain that the node can open it. The node
 // finds it when it starts.
