@@ -126,7 +126,7 @@ func (h *handler) Accept(ctx context.Context, req *nodev1.AcceptRequest) (*nodev
 			return nil, connect.NewError(connect.CodeFailedPrecondition, err)
 		}
 	}
-	m, yours, err := service.Join(ctx, n.id, n.roster, req.Token, req.Name, address)
+	m, yours, err := service.Join(ctx, n.id, n.roster, n.rules(), req.Token, req.Name, address)
 	if err != nil {
 		return nil, connect.NewError(connect.CodeFailedPrecondition, err)
 	}

@@ -30,6 +30,7 @@ import (
 	nodev1 "github.com/undersign/undersign/gen/undersign/node/v1"
 	"github.com/undersign/undersign/gen/undersign/node/v1/nodev1connect"
 	"github.com/undersign/undersign/internal/party"
+	"github.com/undersign/undersign/internal/roster"
 	"github.com/undersign/undersign/internal/rpc"
 )
 
@@ -649,4 +650,36 @@ func TestNoGoroutines(t *testing.T) {
 	}
 	stacks := make([]byte, 1<<17)
 	t.Errorf("%d goroutines, and %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+}
+
+// TestNameOfOther joins a node that calls itself what a rule calls somebody else.
+func TestNameOfOther(t *testing.T) {
+	t.Parallel()
+	const rule = "[[rule]]\nparties = [\"boss\"]\noperations = [\"node.*\"]\n"
+	n := start(t, newDir(t, testConfig+rule))
+	mallory := start(t, newDir(t, "name = \"boss\"\n"+testConfig))
+	token := mallory.invite(t, "friend")
+	own := n.client(t, n.id)
+	accept := func(name string) error {
+		_, err := own.Accept(t.Context(), &nodev1.AcceptRequest{Token: token, Name: name})
+		return err
+	}
+	err := accept("")
+	wantCode(t, "a name of its own choice", err, connect.CodeFailedPrecondition)
+	if err == nil || !strings.Contains(err.Error(), roster.ErrName.Error()) {
+		t.Errorf("%v", err)
+	}
+	_, err = n.client(t, mallory.id).Parties(t.Context(), new(nodev1.PartiesRequest))
+	if err == nil {
+		t.Error("mallory has the rights of boss")
+	}
+	// By a name that somebody here says it joins, by the same invitation.
+	if err := accept("friend"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = n.client(t, mallory.id).Parties(t.Context(), new(nodev1.PartiesRequest))
+	wantCode(t, "by another name", err, connect.CodePermissionDenied)
+	if err := accept("boss"); err != nil {
+		t.Errorf("a name that somebody here says: %v", err)
+	}
 }

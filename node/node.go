@@ -157,6 +157,13 @@ func (n *Node) policy(rules []Rule) (*policy.Policy, error) {
 	return policy.New(resolved)
 }
 
+// rules returns the configuration's rules.
+func (n *Node) rules() []Rule {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.cfg.Rules
+}
+
 // membersChanged makes rules hold for a party that has come, and not for one that is gone.
 func (n *Node) membersChanged() error {
 	n.mu.Lock()

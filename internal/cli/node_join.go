@@ -120,7 +120,7 @@ func (e *env) join(c *cobra.Command, dir, token, name, address string) (p *nodev
 			e.warnf("the other won't know where this node listens: set advertise in undersign.toml, or give --address")
 		}
 	}
-	m, yours, err := service.Join(c.Context(), n.id, n.roster, token, name, address)
+	m, yours, err := service.Join(c.Context(), n.id, n.roster, n.cfg.Rules, token, name, address)
 	if err != nil {
 		return nil, "", joinError(err)
 	}

@@ -143,7 +143,7 @@ func (r *Roster) Invitations() (n int) {
 
 // CheckName returns an error unless a party can be called that.
 func CheckName(name string) error {
-	ok := name != "" && len(name) <= 64 && !strings.HasPrefix(name, "us1") && name[0] != '.' && name[0] != '-' &&
+	ok := name != "" && len(name) <= 64 && !strings.HasPrefix(strings.ToLower(name), "us1") && name[0] != '.' && name[0] != '-' &&
 		!strings.ContainsFunc(name, func(c rune) bool {
 			return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && !strings.ContainsRune(".-_", c)
 		})
@@ -153,13 +153,14 @@ func CheckName(name string) error {
 	return nil
 }
 
-// nameFree returns ErrName if a party or an invitation has a name already. A party with
-// the fingerprint except may have it.
+// nameFree returns ErrName if a party or an invitation has a name already, or one that
+// differs in capital letters alone, which people would take for it. A party with the
+// fingerprint except may have it.
 func nameFree(tx *store.Tx, name, except string, now time.Time) error {
 	var one int
-	taken, err := tx.Row([]any{&one}, "SELECT 1 FROM party WHERE name = ? AND removed = 0 AND fingerprint <> ?", name, except)
+	taken, err := tx.Row([]any{&one}, "SELECT 1 FROM party WHERE name = ? COLLATE NOCASE AND removed = 0 AND fingerprint <> ?", name, except)
 	if err == nil && !taken {
-		taken, err = tx.Row([]any{&one}, "SELECT 1 FROM invitation WHERE name = ? AND used = 0 AND expires > ?", name, store.Unix(now))
+		taken, err = tx.Row([]any{&one}, "SELECT 1 FROM invitation WHERE name = ? COLLATE NOCASE AND used = 0 AND expires > ?", name, store.Unix(now))
 	}
 	if err == nil && taken {
 		err = fmt.Errorf("%w: %s", ErrName, name)
@@ -208,7 +209,19 @@ func (r *Roster) Redeem(secret []byte, key ed25519.PublicKey, address string) (M
 		return m, ErrInvitation
 	}
 	hash := party.SecretHash(secret) // looked up by its hash, which tells nothing by its time
-	err := r.store.Update(func(tx *store.Tx) error {
+	// Who guesses doesn't make the node write.
+	err := r.store.View(func(tx *store.Tx) error {
+		var one int
+		ok, err := tx.Row([]any{&one}, "SELECT 1 FROM invitation WHERE hash = ?", hash[:])
+		if err == nil && !ok {
+			err = ErrInvitation
+		}
+		return err
+	})
+	if err != nil {
+		return m, err
+	}
+	err = r.store.Update(func(tx *store.Tx) error {
 		var expires, used int64
 		var by string
 		ok, err := tx.Row([]any{&m.Name, &expires, &used, &by}, "SELECT name, expires, used, party FROM invitation WHERE hash = ?", hash[:])
@@ -291,7 +304,7 @@ func (r *Roster) Resolve(rules []policy.Rule) (resolved []policy.Rule, unknown [
 		var parties []string
 		for _, p := range rule.Parties {
 			if _, err := keyfile.ParseFingerprint(p); p == "*" || err == nil {
-				parties = append(parties, p)
+				parties = append(parties, strings.ToLower(p)) // the form that calls have
 			} else if m, ok := r.Find(p); ok {
 				parties = append(parties, m.Fingerprint)
 			} else if !slices.Contains(unknown, p) {

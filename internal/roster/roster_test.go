@@ -150,7 +150,7 @@ func TestRaceForAnInvitation(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	f := open(t)
-	for _, name := range []string{"", "us1x", ".", ".x", "-x", "a b", "a/b", "ü", "*", "a\n", strings.Repeat("a", 65)} {
+	for _, name := range []string{"", "us1x", "US1x", "Us1", ".", ".x", "-x", "a b", "a/b", "ü", "*", "a\n", strings.Repeat("a", 65)} {
 		if CheckName(name) == nil {
 			t.Errorf("%q is a name", name)
 		}
@@ -172,10 +172,16 @@ func TestNames(t *testing.T) {
 	if err := f.Add(Member{Key: other, Name: "bob"}); !errors.Is(err, ErrName) {
 		t.Errorf("a second bob: %v", err)
 	}
+	if err := f.Add(Member{Key: other, Name: "BOB"}); !errors.Is(err, ErrName) {
+		t.Errorf("a bob in capital letters: %v", err)
+	}
 	_, nodeFP := newKey(t)
 	inv, err := party.NewInvitation("h:1", nodeFP)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := f.Invite(inv, "Bob", time.Hour); !errors.Is(err, ErrName) {
+		t.Errorf("an invitation for a Bob: %v", err)
 	}
 	if _, err := f.Invite(inv, "bob", time.Hour); !errors.Is(err, ErrName) {
 		t.Errorf("an invitation for a second bob: %v", err)
@@ -204,7 +210,7 @@ func TestResolve(t *testing.T) {
 	}
 	_, otherFP := newKey(t)
 	rules := []policy.Rule{
-		{Parties: []string{"bob", "carol", otherFP}, Operations: []string{"a"}},
+		{Parties: []string{"bob", "carol", strings.ToUpper(otherFP)}, Operations: []string{"a"}},
 		{Parties: []string{"carol", "dave"}, Operations: []string{"b"}},
 		{Parties: []string{"*"}, Operations: []string{"c"}},
 	}

@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"connectrpc.com/connect"
 
 	nodev1 "github.com/undersign/undersign/gen/undersign/node/v1"
 	"github.com/undersign/undersign/gen/undersign/node/v1/nodev1connect"
 	"github.com/undersign/undersign/internal/party"
+	"github.com/undersign/undersign/internal/policy"
 	"github.com/undersign/undersign/internal/roster"
 	"github.com/undersign/undersign/internal/rpc"
 )
@@ -20,7 +22,10 @@ import (
 // Join uses an invitation for the party id, which listens at address, or doesn't if that
 // is empty. Afterwards each knows the other: here it is called name, or what it calls itself
 // if name is empty. Once more with the same invitation is allowed.
-func Join(ctx context.Context, id *party.Identity, r *roster.Roster, token, name, address string) (m roster.Member, yourName string, err error) {
+//
+// What the other calls itself is its own choice, so it can't be a name that rules give
+// rights to: for that somebody here has to say the name.
+func Join(ctx context.Context, id *party.Identity, r *roster.Roster, rules []policy.Rule, token, name, address string) (m roster.Member, yourName string, err error) {
 	inv, err := party.ParseInvitation(token)
 	if err != nil {
 		return m, "", err
@@ -51,10 +56,17 @@ func Join(ctx context.Context, id *party.Identity, r *roster.Roster, token, name
 	m = roster.Member{Key: peer.PublicKey(), Name: name, Address: inv.Address}
 	if name == "" {
 		m.Name = resp.Name
+		known, _ := r.Lookup(inv.Fingerprint)
+		if known.Name != m.Name && slices.ContainsFunc(rules, func(rule policy.Rule) bool { return slices.Contains(rule.Parties, m.Name) }) {
+			return m, "", fmt.Errorf("%w: a rule names %s, as the other calls itself", roster.ErrName, m.Name)
+		}
 	}
 	if err := r.Add(m); err != nil {
 		return m, "", err
 	}
 	m, _ = r.Lookup(inv.Fingerprint)
-	return m, resp.YourName, nil
+	if roster.CheckName(resp.YourName) == nil { // it is shown to people
+		yourName = resp.YourName
+	}
+	return m, yourName, nil
 }

@@ -173,15 +173,23 @@ func find(name string, names map[string]string, nodes map[string]*PlanNode) (str
 	if _, ok := names[name]; ok {
 		return name, nil
 	}
+	found := make(map[string]bool)
 	for party, n := range names {
 		if n == name {
-			return party, nil
+			found[party] = true
 		}
 	}
 	for party, n := range nodes {
-		if n.Name == name {
-			return party, nil
+		if n.Old != 0 && n.Name == name {
+			found[party] = true
 		}
+	}
+	// A share that goes to another one can't be called back.
+	if len(found) > 1 {
+		return "", invalidf("threshold: two nodes are called %q, or one and another's holder: give the fingerprint", name)
+	}
+	for party := range found {
+		return party, nil
 	}
 	return "", invalidf("threshold: no node is called %q", name)
 }

@@ -217,7 +217,7 @@ func (n *testNode) meet(other *testNode) {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	if _, err := other.admin().Accept(n.t.Context(), &nodev1.AcceptRequest{Token: inv.Token}); err != nil {
+	if _, err := other.admin().Accept(n.t.Context(), &nodev1.AcceptRequest{Token: inv.Token, Name: n.name}); err != nil {
 		n.t.Fatal(err)
 	}
 }
