@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/undersign/undersign/bls"
+	"github.com/undersign/undersign/ring"
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
@@ -66,6 +67,7 @@ func writeGolden(t *testing.T) {
 	w := goldenWriter{t}
 	w.group()
 	w.bls()
+	w.ring()
 	w.party()
 	priv, err := thresholdrsa.GenerateKey(context.Background(), 2048, nil)
 	w.must(err)
@@ -175,6 +177,29 @@ func (w goldenWriter) bls() {
 	w.public("bls-proof", &BLSProof{bls.ProofOfPossession, sk.PublicKey(), proof})
 	w.secret("bls-secret-key-minsig", &BLSSecretKey{bls.MinSigBasic, sk})
 	w.public("bls-public-key-minsig", &BLSPublicKey{bls.MinSigBasic, sk.MinSigPublicKey()})
+}
+
+// ring writes a key, a ring, and a signature in both layouts.
+func (w goldenWriter) ring() {
+	var keys []*ring.PublicKey
+	var k *ring.PrivateKey
+	for range 2 {
+		var err error
+		k, err = ring.GenerateKey(ring.Ristretto255)
+		w.must(err)
+		keys = append(keys, k.Public())
+	}
+	r, err := ring.NewRing(keys...)
+	w.must(err)
+	sig, err := k.Sign(r, []byte("message"), nil)
+	w.must(err)
+	wide, err := r.Expand([]byte("message"), sig, nil)
+	w.must(err)
+	w.secret("ring-private-key", k)
+	w.public("ring-public-key", k.Public())
+	w.public("ring", r)
+	w.public("ring-signature", sig)
+	w.public("ring-signature-batch", wide)
 }
 
 // party writes the key of a party.

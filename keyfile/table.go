@@ -3,7 +3,10 @@
 
 package keyfile
 
-import "github.com/undersign/undersign/thresholdrsa"
+import (
+	"github.com/undersign/undersign/ring"
+	"github.com/undersign/undersign/thresholdrsa"
+)
 
 // kinds is every type of file there is. A label, once released, stays for ever.
 var kinds = []kind{
@@ -42,6 +45,10 @@ var kinds = []kind{
 	entry[BLSSecretKey]("BLS SECRET KEY", true),
 	entry[BLSPublicKey]("BLS PUBLIC KEY", false),
 	entry[BLSProof]("BLS PROOF", false),
+	entry[ring.PrivateKey]("RING PRIVATE KEY", true),
+	entry[ring.PublicKey]("RING PUBLIC KEY", false),
+	entry[ring.Ring]("RING", false),
+	entry[ring.Signature]("RING SIGNATURE", false),
 	entry[PartyKey]("PARTY KEY", true),
 	entry[Party]("PARTY", false),
 }

@@ -9,7 +9,6 @@ import (
 	"filippo.io/edwards25519"
 
 	"github.com/undersign/undersign/internal/bls12381"
-	"github.com/undersign/undersign/internal/transcript"
 )
 
 // A Group is the group of prime order that a ring is in.
@@ -53,7 +52,9 @@ func ParseGroup(name string) (Group, error) {
 }
 
 // dst returns the tag that separates one use of a hash from others.
-func (g Group) dst(operation string) []byte { return transcript.DST("ring-"+g.String(), operation) }
+func (g Group) dst(operation string) []byte {
+	return []byte("undersign/ring/v1/" + g.String() + "/" + operation)
+}
 
 // A scalar is the canonical encoding of an integer modulo the group's order.
 type scalar [scalarSize]byte

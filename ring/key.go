@@ -24,6 +24,9 @@ type PublicKey struct {
 // Group returns the key's group, or 0 for a zero key.
 func (k *PublicKey) Group() Group { return k.group }
 
+// Bytes returns the encoding of the point, of 32 or 48 bytes.
+func (k *PublicKey) Bytes() []byte { return bytes.Clone(k.point) }
+
 // Equal reports whether x is the same key.
 func (k *PublicKey) Equal(x *PublicKey) bool {
 	return k != nil && x != nil && k.group == x.group && bytes.Equal(k.point, x.point)

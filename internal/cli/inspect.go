@@ -19,6 +19,7 @@ import (
 
 	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/keyfile"
+	"github.com/undersign/undersign/ring"
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
@@ -239,10 +240,31 @@ func inspectObject(v keyfile.Object) *inspection {
 		in.addBLS(v.Scheme, v.Key)
 		in.add("proof", v.Proof.Bytes())
 		in.add("note", "not checked here")
+	case *ring.PrivateKey:
+		in.addRingKey(v.Public())
+		v.Wipe()
+	case *ring.PublicKey:
+		in.addRingKey(v)
+	case *ring.Ring:
+		in.add("group", v.Group().String())
+		in.add("keys", v.Len())
+		in.add("digest", v.Digest())
+	case *ring.Signature:
+		in.add("group", v.Group().String())
+		in.add("ring", v.Ring())
+		in.add("keys", v.Len())
+		in.add("image", v.Image())
+		in.add("for_batches", v.ForBatch())
+		in.add("note", "not checked here")
 	case groupFile:
 		in.addGroup(v)
 	}
 	return in
+}
+
+func (in *inspection) addRingKey(k *ring.PublicKey) {
+	in.add("group", k.Group().String())
+	in.add("public_key", k.Bytes())
 }
 
 func (in *inspection) addBLS(s bls.Scheme, k *bls.PublicKey) {

@@ -34,6 +34,7 @@ flag values: they are read from files, from a file descriptor, or from a prompt.
 		newAggregateCmd(e),
 		newBenchCmd(e),
 		newGroupsigCmd(e),
+		newRingCmd(e),
 		newSM2Cmd(e),
 		newThresholdCmd(e),
 		newVersionCmd(e),

@@ -30,6 +30,10 @@ var wantedHints = map[string]string{
 	"GROUP REVOCATION LIST": "give the list that \"undersign group revoke\" has written",
 	"GROUP BLINDING KEY":    "give the key that was written beside the query",
 	"GROUP QUERY":           "give the query that \"undersign group convert --group\" has written",
+	"RING":                  "give the ring that \"undersign ring make\" has written",
+	"RING PUBLIC KEY":       "give the public key, such as alice.key.pub, that \"undersign ring keygen\" has written",
+	"RING PRIVATE KEY":      "give the private key that \"undersign ring keygen\" has written",
+	"RING SIGNATURE":        "give the file that \"undersign ring sign\" has written",
 	"GROUP ANSWER":          "give the answer that \"undersign group convert --converter\" has written",
 }
 

@@ -1,0 +1,156 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/undersign/undersign/ring"
+)
+
+type ringVerifyFlags struct {
+	ring  string
+	sigs  []string
+	scope ringScopeFlags
+	once  bool
+}
+
+func newRingVerifyCmd(e *env) *cobra.Command {
+	var f ringVerifyFlags
+	c := &cobra.Command{
+		Use:   "verify FILE... --ring FILE",
+		Short: "Check signatures of a ring",
+		Long: `Check that holders of the ring's keys signed files, in a scope. Each signature
+is shown with its key image: equal ones are of one holder. --once refuses a
+second signature of one holder. Signatures that were made with --batch are
+verified together, which is several times faster with keys of ristretto255.`,
+		Example: `  undersign ring verify motion.txt --ring board.ring --scope 2026-11
+  undersign ring verify ballots/*.txt --ring voters.ring --scope mayor --once --json`,
+		Args: nargs(1, -1, "a file"),
+		RunE: func(c *cobra.Command, args []string) error { return e.ringVerify(c, f, args) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.ring, "ring", "", "the ring's `FILE`")
+	c.MarkFlagRequired("ring")
+	fl.StringSliceVar(&f.sigs, "sig", nil, "the signatures, `FILE,...`, in the order of the files (default: FILE"+ringSigSuffix+")")
+	f.scope.add(c, "accept signatures for the scope `TEXT` only")
+	fl.BoolVar(&f.once, "once", false, "refuse a second signature of one holder")
+	return describe(c, "valid, ring (digest), keys, signatures [file, status (valid, invalid, repeated),\n  image, first (file with the same image), reason]", ExitInvalid)
+}
+
+type ringVerdict struct {
+	File   string `json:"file"`
+	Status string `json:"status"`
+	Image  string `json:"image,omitempty"`
+	First  string `json:"first,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+func (v *ringVerdict) line(keys int) string {
+	line := v.Status
+	if v.Status == "valid" {
+		line = fmt.Sprintf("valid signature of one of %d, key image %s", keys, v.Image[:16])
+		if v.First != "" {
+			line += ", by the one that signed " + v.First
+		}
+	}
+	if v.Reason != "" {
+		line += ": " + v.Reason
+	}
+	return line
+}
+
+type ringVerifyResult struct {
+	Valid      bool          `json:"valid"`
+	Ring       string        `json:"ring"`
+	Keys       int           `json:"keys"`
+	Signatures []ringVerdict `json:"signatures"`
+}
+
+func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) error {
+	ctx := c.Context()
+	if len(f.sigs) > 0 && len(f.sigs) != len(files) {
+		return usagef(c, "--sig has %d files, and there are %d to check", len(f.sigs), len(files))
+	}
+	r, err := readObject[*ring.Ring](ctx, e, f.ring)
+	if err != nil {
+		return err
+	}
+	d := r.Digest()
+	result := ringVerifyResult{Ring: hex.EncodeToString(d[:]), Keys: r.Len(), Signatures: make([]ringVerdict, len(files))}
+	batch := r.Batch(f.scope.options())
+	for i, file := range files {
+		sigFile := beside(file, ringSigSuffix)
+		if len(f.sigs) > 0 {
+			sigFile = f.sigs[i]
+		}
+		msg, err := e.readInput(ctx, file, maxObject)
+		if err != nil {
+			return err
+		}
+		v := &result.Signatures[i]
+		*v = ringVerdict{File: inputName(file), Status: "valid"}
+		sig, err := readObject[*ring.Signature](ctx, e, sigFile)
+		switch {
+		case errors.Is(err, ring.ErrSignature):
+			v.Status, v.Reason = "invalid", ringReason(err)
+		case err != nil:
+			return err
+		case sig.Ring() != d || sig.Group() != r.Group():
+			v.Status, v.Reason = "invalid", fmt.Sprintf("it is of another ring, %x", sig.Ring())
+		default:
+			v.Image = hex.EncodeToString(sig.Image())
+		}
+		batch.Add(msg, sig)
+	}
+	err = batch.Verify()
+	be, bad := errors.AsType[*ring.BatchError](err)
+	if err != nil && !bad {
+		return err
+	}
+	if bad {
+		for _, i := range be.Bad {
+			v := &result.Signatures[i]
+			if v.Status == "valid" {
+				v.Status, v.Image, v.Reason = "invalid", "", "it isn't of this ring, file and scope"
+			}
+		}
+	}
+	refused := 0
+	first := make(map[string]string)
+	for i := range result.Signatures {
+		v := &result.Signatures[i]
+		if v.Status == "valid" {
+			if file, ok := first[v.Image]; !ok {
+				first[v.Image] = v.File
+			} else if v.First = file; f.once {
+				v.Status, v.Reason = "repeated", "the one that signed "+file+" signed it"
+			}
+		}
+		if v.Status != "valid" {
+			refused++
+		}
+	}
+	result.Valid = refused == 0
+	err = e.print(result, func(w io.Writer) {
+		for _, v := range result.Signatures {
+			fmt.Fprintf(w, "%s: %s\n", oneLine(v.File), oneLine(v.line(r.Len())))
+		}
+	})
+	if err != nil || refused == 0 {
+		return err
+	}
+	return failf(ExitInvalid, "", "%d of %d signatures are refused", refused, len(files))
+}
+
+// ringReason returns the text of an error without the names of packages.
+func ringReason(err error) string {
+	return strings.NewReplacer("ring: ", "", "keyfile: ", "").Replace(err.Error())
+}
