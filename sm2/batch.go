@@ -46,12 +46,13 @@ type Batch struct {
 	index []slot
 	items []sm2ec.Item
 	texts []text
-	arena []byte // messages, each after its Z
+	arena []byte // messages
 	done  int    // items whose e is set
 
 	keys  []key
 	byXY  map[[64]byte]int32
-	zs    [][32]byte
+	zs    []z
+	zDone int // of which are there
 	byKey map[keyUID]int32
 
 	results []sm2ec.Result // of the last Verify
@@ -64,13 +65,22 @@ type slot struct {
 	bad Reason
 }
 
-// A text is what is to be hashed, in the arena from at to end: Z and a message.
+// A text is what is to be hashed after its Z: a message in the arena, from at to end.
 type text struct {
 	at, end int
+	z       int32
 	pending bool // or else e is there
 }
 
+// A z is Z for a key and an ID, if it is there yet.
+type z struct {
+	keyUID
+	sum  [32]byte
+	done bool
+}
+
 type key struct {
+	xy    [64]byte
 	point sm2ec.Affine
 	ok    bool
 }
@@ -100,7 +110,7 @@ func (b *Batch) Len() int { return len(b.index) }
 func (b *Batch) Reset() {
 	b.index, b.items, b.texts, b.arena = b.index[:0], b.items[:0], b.texts[:0], b.arena[:0]
 	b.done = 0
-	b.keys, b.zs = b.keys[:0], b.zs[:0]
+	b.keys, b.zs, b.zDone = b.keys[:0], b.zs[:0], 0
 	clear(b.byXY)
 	clear(b.byKey)
 	b.results, b.stats = nil, Stats{}
@@ -196,7 +206,7 @@ func (b *Batch) keyOf(pub *ecdsa.PublicKey, embedded *[64]byte) (int32, bool) {
 	}
 	k, ok := b.byXY[xy]
 	if !ok {
-		var n key
+		n := key{xy: xy}
 		n.ok = point(&n.point, &xy)
 		k = int32(len(b.keys))
 		b.keys = append(b.keys, n)
@@ -208,20 +218,19 @@ func (b *Batch) keyOf(pub *ecdsa.PublicKey, embedded *[64]byte) (int32, bool) {
 	return k, b.keys[k].ok
 }
 
-// zIndex returns where Z for a key and an ID is, or -1 if it is to be left out.
+// noZ stands for a text without Z.
+const noZ = -1
+
+// zIndex returns where Z for a key and an ID is, or noZ if it is to be left out.
 func (b *Batch) zIndex(k int32, uid UID) int32 {
 	if uid.kind == uidNone {
-		return -1
+		return noZ
 	}
 	id := keyUID{k, uid}
 	i, ok := b.byKey[id]
 	if !ok {
-		x, y := b.keys[k].point.X.Bytes(), b.keys[k].point.Y.Bytes()
-		var xy [64]byte
-		copy(xy[:], x[:])
-		copy(xy[32:], y[:])
 		i = int32(len(b.zs))
-		b.zs = append(b.zs, zOf(&xy, uid))
+		b.zs = append(b.zs, z{keyUID: id})
 		if b.byKey == nil {
 			b.byKey = map[keyUID]int32{}
 		}
@@ -233,8 +242,12 @@ func (b *Batch) zIndex(k int32, uid UID) int32 {
 // hashNow returns e for a message.
 func (b *Batch) hashNow(k int32, uid UID, msg []byte) sm2ec.Scalar {
 	h := sm3.New()
-	if z := b.zIndex(k, uid); z >= 0 {
-		h.Write(b.zs[z][:])
+	if i := b.zIndex(k, uid); i != noZ {
+		z := &b.zs[i]
+		if !z.done {
+			z.sum, z.done = zOf(&b.keys[k].xy, uid), true
+		}
+		h.Write(z.sum[:])
 	}
 	h.Write(msg)
 	return digestScalar(h.Sum(nil))
@@ -242,10 +255,7 @@ func (b *Batch) hashNow(k int32, uid UID, msg []byte) sm2ec.Scalar {
 
 // copyText puts a message into the arena.
 func (b *Batch) copyText(k int32, uid UID, msg []byte) text {
-	t := text{at: len(b.arena), pending: true}
-	if z := b.zIndex(k, uid); z >= 0 {
-		b.arena = append(b.arena, b.zs[z][:]...)
-	}
+	t := text{at: len(b.arena), z: b.zIndex(k, uid), pending: true}
 	b.arena = append(b.arena, msg...)
 	t.end = len(b.arena)
 	return t

@@ -78,8 +78,8 @@ func ExampleSignHinted() {
 		}
 		b.Add(&priv.PublicKey, msg, sig)
 	}
-	fmt.Println(b.Verify(), b.Stats().Hinted)
-	// Output: <nil> 128
+	fmt.Println(b.Len(), b.Verify())
+	// Output: 128 <nil>
 }
 
 // Items may differ in encoding, ID and what was signed.

@@ -91,13 +91,16 @@ func Digest(pub *ecdsa.PublicKey, uid UID, msg []byte) ([]byte, error) {
 
 // zOf returns Z for a key x || y and an ID that isn't too long.
 func zOf(xy *[64]byte, uid UID) [32]byte {
+	return sm3.Sum(append(zHead(uid), xy[:]...))
+}
+
+// zHead returns what Z is the hash of, but for the key.
+func zHead(uid UID) []byte {
 	id := uid.bytes()
 	buf := make([]byte, 0, 256)
 	buf = append(buf, byte(len(id)>>5), byte(len(id)<<3))
 	buf = append(buf, id...)
-	buf = append(buf, curveBytes[:]...)
-	buf = append(buf, xy[:]...)
-	return sm3.Sum(buf)
+	return append(buf, curveBytes[:]...)
 }
 
 // curveBytes is a || b || xG || yG.

@@ -7,8 +7,6 @@ import (
 	"crypto/rand"
 	"sync"
 
-	"github.com/emmansun/gmsm/sm3"
-
 	"github.com/undersign/undersign/internal/sm2ec"
 )
 
@@ -92,21 +90,6 @@ func reasonOf(v sm2ec.Verdict) Reason {
 		return ReasonNoPoint
 	}
 	return ReasonEquation // no other verdict is good
-}
-
-// hash sets e of the items with messages that have come since the last time.
-func (b *Batch) hash() {
-	first := b.done
-	b.parallel(len(b.items)-first, 256, func(lo, hi int) {
-		for i := first + lo; i < first+hi; i++ {
-			if t := b.texts[i]; t.pending {
-				d := sm3.Sum(b.arena[t.at:t.end])
-				b.items[i].E.SetDigest(&d)
-			}
-		}
-	})
-	b.done = len(b.items)
-	b.arena = b.arena[:0]
 }
 
 // findNoPoints tells the two reasons apart that bad equations can have. Ways to

@@ -136,6 +136,7 @@ var pureExceptions = map[string]string{
 	"internal/cttest os/exec": "it runs tests under valgrind; only tests import it",
 	"internal/safeprime time": "the interval between calls of the progress function",
 	"internal/modexp os":      "an environment variable chooses the portable kernel",
+	"internal/sm2ec os":       "an environment variable leaves out tiers",
 	"internal/sm3lanes os":    "an environment variable turns the kernel off",
 }
 
@@ -149,6 +150,7 @@ var forTests = map[string]bool{"internal/cttest": true, "internal/relay/nats/nat
 // unsafeOK are the packages that may import unsafe, each with its reason.
 var unsafeOK = map[string]string{
 	"internal/modexp":            "the tables of the vector kernels begin with a line of the cache",
+	"internal/sm2ec":             "vectors begin with a line of the cache, and the lane kernels take addresses of points",
 	"internal/cttest":            "memcheck needs the addresses of secrets",
 	"gen/undersign/threshold/v1": "generated",
 	"gen/undersign/node/v1":      "generated",
