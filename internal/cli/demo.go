@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -181,6 +182,10 @@ func (e *env) runDemos(ctx context.Context, run []namedDemo, opts demo.Options) 
 		}
 		fmt.Fprintf(own.Out, "=== %s\n", d.name)
 		res, err := d.run(ctx, own)
+		if errors.Is(err, demo.ErrSystem) { // the others have something to show
+			e.warnf("%s: %v", d.name, err)
+			continue
+		}
 		if err != nil {
 			return withHint(fmt.Errorf("%s: %w", d.name, err), "the files up to here are in %s", own.Dir)
 		}

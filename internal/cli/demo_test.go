@@ -50,6 +50,17 @@ func TestDemos(t *testing.T) {
 	if !slices.Equal(names, []string{"a", "b"}) {
 		t.Errorf("%v were run", names)
 	}
+	// What the system can't do is said, and the others are run.
+	names = nil
+	var stderr bytes.Buffer
+	e.stderr = &stderr
+	elsewhere := []namedDemo{fake("a", demo.ErrSystem), fake("b", nil)}
+	if err := e.runDemos(context.Background(), elsewhere, demo.Options{Dir: t.TempDir()}); err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(names, []string{"a", "b"}) || !bytes.Contains(stderr.Bytes(), []byte("a: demo: nodes don't run on")) {
+		t.Errorf("%v were run: %s", names, &stderr)
+	}
 	// The real list is what the help text and the arguments name.
 	c := newDemoCmd(e)
 	want := append([]string(nil), "threshold", "group", "aggregate", "batch")

@@ -12,9 +12,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
+
+// ErrSystem is the error of a demo of nodes on a system where they don't run.
+var ErrSystem = fmt.Errorf("demo: nodes don't run on %s, which has no flock: the demos group, aggregate and batch do without", runtime.GOOS)
 
 // Options of a demo.
 type Options struct {

@@ -9,23 +9,19 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 )
 
-// errSystem is the error of what nodes would do.
-var errSystem = fmt.Errorf("demo: nodes don't run on %s: they take a Unix system", runtime.GOOS)
-
 // Threshold is about nodes, which don't run here.
-func Threshold(context.Context, Options) (*Result, error) { return nil, errSystem }
+func Threshold(context.Context, Options) (*Result, error) { return nil, ErrSystem }
 
 // playService says that its processes aren't there.
 func playService(_ context.Context, s *stage) error {
-	fmt.Fprintf(s.Out, "There is no aggregator of its own here, nor a validator: %v.\n", errSystem)
+	fmt.Fprintf(s.Out, "An aggregator and a validator that are killed aren't shown: nodes don't run on this system.\n")
 	return nil
 }
 
 // Lie is a process of a demo that isn't here.
-func Lie(context.Context, string, io.Writer) error { return errSystem }
+func Lie(context.Context, string, io.Writer) error { return ErrSystem }
 
 // Load is a process of a demo that isn't here.
-func Load(context.Context, string, io.Writer) error { return errSystem }
+func Load(context.Context, string, io.Writer) error { return ErrSystem }
