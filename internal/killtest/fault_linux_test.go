@@ -56,7 +56,7 @@ func TestFaults(t *testing.T) {
 	mountDisk(t, filepath.Join(disk, roleValidator), 32<<20)
 	mountDisk(t, filepath.Join(disk, roleAggregator), 32<<20)
 	mountDisk(t, filepath.Join(disk, "alice"), 32<<20)
-	c := newCampaign(t, func(name string) string { return filepath.Join(disk, name, "node") })
+	c := newCampaign(t, plan{dir: func(name string) string { return filepath.Join(disk, name, "node") }})
 	for range times {
 		for _, f := range list {
 			c.suffer(f)
@@ -94,9 +94,12 @@ func (c *campaign) suffer(f fault) {
 	case "full":
 		free = fillDisk(t, filepath.Dir(dir))
 	}
-	if f.name == "alice" {
-		go c.use(p, f.name, 0)
+	use := func(p *process) {
+		if f.name == "alice" { // the coordinator may ask others
+			go c.use(p, f.name, 0)
+		}
 	}
+	use(p)
 	select {
 	case <-p.ended:
 	case <-time.After(15 * time.Second):
@@ -115,6 +118,7 @@ func (c *campaign) suffer(f fault) {
 	if f.kind == "full" {
 		// It doesn't start while the disk is full, or if it does it ends.
 		p := again()
+		use(p)
 		select {
 		case <-p.ended:
 		case <-time.After(15 * time.Second):

@@ -103,11 +103,11 @@ func TestKill(t *testing.T) {
 	if os.Getenv("UNDERSIGN_LONG") == "1" {
 		rounds = 500
 	}
-	c := newCampaign(t, func(name string) string { return filepath.Join(t.TempDir(), name) })
-	plan := schedule(rounds)
-	rand.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
+	c := newCampaign(t, plan{})
+	list := schedule(rounds)
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	began := time.Now()
-	for i, at := range plan {
+	for i, at := range list {
 		c.round(i, at)
 		if t.Failed() {
 			t.Fatalf("in round %d: %+v", i, at)
@@ -135,10 +135,10 @@ type campaign struct {
 	done int // outcomes
 }
 
-// newCampaign starts all processes. dir says where the folder of a node is.
-func newCampaign(t *testing.T, dir func(name string) string) *campaign {
+// newCampaign starts all processes.
+func newCampaign(t *testing.T, p plan) *campaign {
 	c := &campaign{
-		world:   newWorld(t, dir, append([]string{roleValidator, roleAggregator, roleCoordinator}, signerNames...)...),
+		world:   newWorld(t, p),
 		running: make(map[string]*process), asked: make(map[string]map[string][]byte),
 		kills: make(map[place]int), missed: make(map[place]int),
 		outs: make(map[[2]uint64]string), sigs: make(map[int]string),
@@ -198,7 +198,7 @@ func (c *campaign) startGateway(drain bool) *process {
 	if len(c.sigs) > 0 { // the last one again: it is the same
 		g.First = slices.Max(slices.Collect(maps.Keys(c.sigs)))
 	}
-	return start(c.t, roleGateway, spec{Role: roleGateway, Dir: c.gatewayDir, Seconds: c.seconds, Gateway: g}, c.hear)
+	return start(c.t, roleGateway, spec{Role: roleGateway, Dir: c.gatewayDir, Seconds: c.seconds, Gateway: g}, c.hear, nil)
 }
 
 // hear notes what the gateway says.
@@ -469,7 +469,7 @@ func (c *campaign) finish() {
 		}
 		c.checkAudit(c.members[name])
 	}
-	executed := c.executed()
+	executed := c.executed(roleValidator)
 	for k, n := range executed {
 		if n != 1 {
 			t.Errorf("nonce %d of client %d was executed %d times", k[1], k[0], n)
@@ -514,11 +514,11 @@ func (c *campaign) settle() {
 	}
 }
 
-// executed reads the validator's log.
-func (c *campaign) executed() map[[2]uint64]int {
-	t := c.t
+// executed reads the log of a validator that has ended.
+func (w *world) executed(name string) map[[2]uint64]int {
+	t := w.t
 	t.Helper()
-	s := must(store.Open(filepath.Join(c.members[roleValidator].dir, nodedir.Store), store.Options{}))(t)
+	s := must(store.Open(filepath.Join(w.members[name].dir, nodedir.Store), store.Options{}))(t)
 	defer s.Close()
 	head := must(s.Validator().Head())(t)
 	executed := make(map[[2]uint64]int)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/undersign/undersign/internal/failpoint"
+	"github.com/undersign/undersign/internal/relay/nats/natstest"
 	"github.com/undersign/undersign/node"
 )
 
@@ -23,13 +24,16 @@ import (
 type spec struct {
 	Role    string // roleGateway, or else it is a node
 	Dir     string
-	Seconds int // after which it ends by itself, whatever becomes of the test
+	Seconds int    // after which it ends by itself, whatever becomes of the test
+	Apart   bool   // it waits until it is told how it is connected
+	Forward string // where connections to queueAddress go
 	Gateway *gatewaySpec
 }
 
 const specEnv = "UNDERSIGN_KILLTEST"
 
 func TestMain(m *testing.M) {
+	natstest.Main()
 	text := os.Getenv(specEnv)
 	if text == "" {
 		os.Exit(m.Run())
@@ -44,6 +48,12 @@ func TestMain(m *testing.M) {
 			defer cancel2()
 			obey(os.Stdin)
 		}()
+		if s.Apart {
+			<-connected
+			if s.Forward != "" {
+				forward(queueAddress, s.Forward)
+			}
+		}
 		if s.Role == roleGateway {
 			err = runGateway(ctx, s)
 		} else {
@@ -59,6 +69,9 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
+// connected is closed when the process has been told how it is connected.
+var connected = make(chan struct{})
+
 // obey does what the test says, a line each, until it says no more: then the process ends.
 func obey(f *os.File) {
 	lines := bufio.NewScanner(f)
@@ -68,6 +81,10 @@ func obey(f *os.File) {
 		switch verb {
 		case "failpoint":
 			failpoint.Set(arg)
+		case "connect":
+			if err = connectNamespace(arg); err == nil {
+				close(connected)
+			}
 		case "syscall":
 			err = failSyscalls(arg)
 		default:

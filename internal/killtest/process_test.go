@@ -31,8 +31,8 @@ type process struct {
 	stderr strings.Builder
 }
 
-// start starts a process. line is told what it writes.
-func start(t testing.TB, name string, s spec, line func(string), env ...string) *process {
+// start starts a process. line is told what it writes, and adapt may change how it runs.
+func start(t testing.TB, name string, s spec, line func(string), adapt func(*exec.Cmd)) *process {
 	t.Helper()
 	p := &process{t: t, name: name, ready: make(chan struct{}), done: make(chan string, 16), ended: make(chan struct{})}
 	text, err := json.Marshal(s)
@@ -44,7 +44,10 @@ func start(t testing.TB, name string, s spec, line func(string), env ...string) 
 		t.Fatal(err)
 	}
 	p.cmd = exec.Command(program)
-	p.cmd.Env = append(append(os.Environ(), specEnv+"="+string(text)), env...)
+	p.cmd.Env = append(os.Environ(), specEnv+"="+string(text))
+	if adapt != nil {
+		adapt(p.cmd)
+	}
 	stdout, err := p.cmd.StdoutPipe()
 	if err == nil {
 		p.stdin, err = p.cmd.StdinPipe()

@@ -15,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +62,7 @@ type member struct {
 // A world is nodes that know each other, and two parties: a gateway, and the test.
 type world struct {
 	t       testing.TB
+	plan    plan
 	seconds int // that its processes may live
 	genesis *distill.Genesis
 	key     *thresholdrsa.PublicKey
@@ -82,11 +85,27 @@ func must[T any](v T, err error) func(t testing.TB) T {
 	}
 }
 
-// newWorld makes the folders of the nodes with those names: a validator, an aggregator, a
-// coordinator, and the three signers. dir says where.
-func newWorld(t testing.TB, dir func(name string) string, names ...string) *world {
+// A plan says what a world is made of. The zero value is one of a validator, an
+// aggregator, a coordinator and the three signers.
+type plan struct {
+	names      []string
+	validators []string                 // those of them that are validators
+	dir        func(name string) string // where folders are
+	address    func(name string) string
+	queue      string // the configuration of the one that validators share
+}
+
+// newWorld makes the folders of nodes.
+func newWorld(t testing.TB, p plan) *world {
 	t.Helper()
-	w := &world{t: t, seconds: 120, members: make(map[string]*member)}
+	if p.names == nil {
+		p.names = append([]string{roleValidator, roleAggregator, roleCoordinator}, signerNames...)
+		p.validators = []string{roleValidator}
+	}
+	if p.dir == nil {
+		p.dir = func(name string) string { return filepath.Join(t.TempDir(), name) }
+	}
+	w := &world{t: t, plan: p, seconds: 120, members: make(map[string]*member)}
 	w.driverKey = must(party.GenerateKey())(t)
 	w.driver = must(party.NewIdentity(w.driverKey))(t)
 	w.gatewayDir = filepath.Join(t.TempDir(), "gateway")
@@ -96,18 +115,22 @@ func newWorld(t testing.TB, dir func(name string) string, names ...string) *worl
 		// Of its own, or else a port is somebody else's when the node comes back.
 		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 	}
-	for _, name := range names {
-		m := &member{name: name, role: name, dir: dir(name), address: freeAddress(t, host)}
-		for _, s := range signerNames {
-			if name == s {
-				m.role = roleSigner
-			}
+	if p.address == nil {
+		p.address = func(string) string { return freeAddress(t, host) }
+	}
+	for _, name := range p.names {
+		m := &member{name: name, role: name, dir: p.dir(name), address: p.address(name)}
+		switch {
+		case slices.Contains(signerNames, name):
+			m.role = roleSigner
+		case slices.Contains(p.validators, name):
+			m.role = roleValidator
 		}
 		w.members[name] = m
 	}
 	w.makeFolders()
 	w.makeKey()
-	if w.members[roleValidator] != nil {
+	if len(p.validators) > 0 {
 		w.makeGenesis()
 	}
 	for _, m := range w.members {
@@ -141,31 +164,29 @@ drain = "2s"
 level = "warn"
 `
 
-var roleConfig = map[string]string{
-	roleValidator: `
-[aggregate]
-genesis = "genesis"
-validators = ["self"]
-[aggregate.validator]
-tick-ms = 50
-[aggregate.directory]
-`,
-	roleAggregator: `
-[aggregate]
-genesis = "genesis"
-validators = ["validator"]
-[aggregate.aggregator]
-id = 1
-batch-age-ms = 20
-min-wait-ms = 100
-max-wait-ms = 300
-`,
+// config returns the configuration of a node.
+func (w *world) config(m *member) string {
+	c := fmt.Sprintf("name = %q\nlisten = %q\n", m.name, m.address) + rules
+	var list []string
+	for _, name := range w.plan.validators {
+		if name == m.name {
+			name = "self"
+		}
+		list = append(list, strconv.Quote(name))
+	}
+	network := "\n[aggregate]\ngenesis = \"genesis\"\nvalidators = [" + strings.Join(list, ", ") + "]\n"
+	switch m.role {
+	case roleValidator:
+		c += network + "[aggregate.validator]\ntick-ms = 50\n[aggregate.directory]\n" + w.plan.queue
+	case roleAggregator:
+		c += network + "[aggregate.aggregator]\nid = 1\nbatch-age-ms = 20\nmin-wait-ms = 100\nmax-wait-ms = 300\n"
+	}
+	return c
 }
 
 func (w *world) makeFolders() {
 	for _, m := range w.members {
-		config := fmt.Sprintf("name = %q\nlisten = %q\n", m.name, m.address) + rules + roleConfig[m.role]
-		m.id = must(nodedir.Create(m.dir, []byte(config)))(w.t)
+		m.id = must(nodedir.Create(m.dir, []byte(w.config(m))))(w.t)
 	}
 }
 
@@ -214,22 +235,27 @@ func testKey(t testing.TB) *rsa.PrivateKey {
 	return nil
 }
 
-// makeGenesis makes a network of one validator.
+// makeGenesis makes the network of the validators.
 func (w *world) makeGenesis() {
 	t := w.t
-	v := w.members[roleValidator]
-	sk := must(bls.KeyGen(bytes.Repeat([]byte{1}, 32), nil))(t)
-	w.seal(v.dir, "validator.key", &keyfile.BLSSecretKey{Scheme: bls.ProofOfPossession, Key: sk})
-	proof := must(bls.ProofOfPossession.PopProve(sk))(t)
 	w.genesis = &distill.Genesis{
-		Name: "kill", Params: distill.DefaultParams(),
-		Validators:  []distill.GenesisValidator{{Key: [48]byte(sk.PublicKey().Bytes()), Proof: [96]byte(proof.Bytes())}},
+		Name: "kill", Params: distill.DefaultParams(), F: uint64(len(w.plan.validators)-1) / 3,
 		Aggregators: []distill.GenesisAggregator{{ID: 1, Key: [32]byte(w.members[roleAggregator].id.PublicKey())}},
+	}
+	for i, name := range w.plan.validators {
+		sk := must(bls.KeyGen(bytes.Repeat([]byte{byte(i + 1)}, 32), nil))(t)
+		w.seal(w.members[name].dir, "validator.key", &keyfile.BLSSecretKey{Scheme: bls.ProofOfPossession, Key: sk})
+		proof := must(bls.ProofOfPossession.PopProve(sk))(t)
+		w.genesis.Validators = append(w.genesis.Validators, distill.GenesisValidator{
+			Key: [48]byte(sk.PublicKey().Bytes()), Proof: [96]byte(proof.Bytes()),
+		})
 	}
 	// The log is read at the end, and nothing of it may be gone by then.
 	w.genesis.Params.KeepResults = 1 << 20
 	data := must(w.genesis.MarshalBinary())(t)
-	w.write(v.dir, "genesis", data)
+	for _, name := range w.plan.validators {
+		w.write(w.members[name].dir, "genesis", data)
+	}
 	w.write(w.members[roleAggregator].dir, "genesis", data)
 	w.write(w.gatewayDir, "genesis", data)
 }
@@ -282,10 +308,10 @@ func (w *world) introduce(m *member) {
 }
 
 // start starts a node.
-func (w *world) start(name string, env ...string) *process {
+func (w *world) start(name string) *process {
 	w.t.Helper()
 	m := w.members[name]
-	return start(w.t, name, spec{Role: m.role, Dir: m.dir, Seconds: w.seconds}, nil, env...)
+	return start(w.t, name, spec{Role: m.role, Dir: m.dir, Seconds: w.seconds}, nil, nil)
 }
 
 // peer returns the test's way to a node.
@@ -340,7 +366,7 @@ func (w *world) register(n int) (list []signer) {
 		e.Changes = append(e.Changes, *must(distill.Register(w.genesis.ID(), k.BLS, k.Ed, 4000))(t))
 		list = append(list, s)
 	}
-	p := w.peer(roleValidator)
+	p := w.peer(w.plan.validators[0])
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	c := aggregatev1connect.NewDirectoryServiceClient(p.HTTP(), p.URL(), p.Options(0)...)
