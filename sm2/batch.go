@@ -49,8 +49,7 @@ type Batch struct {
 	arena []byte // messages
 	done  int    // items whose e is set
 
-	keys  []key
-	byXY  map[[64]byte]int32
+	keys  keyIndex
 	zs    []z
 	zDone int // of which are there
 	byKey map[keyUID]int32
@@ -79,12 +78,6 @@ type z struct {
 	done bool
 }
 
-type key struct {
-	xy    [64]byte
-	point sm2ec.Affine
-	ok    bool
-}
-
 type keyUID struct {
 	key int32
 	uid UID
@@ -110,8 +103,8 @@ func (b *Batch) Len() int { return len(b.index) }
 func (b *Batch) Reset() {
 	b.index, b.items, b.texts, b.arena = b.index[:0], b.items[:0], b.texts[:0], b.arena[:0]
 	b.done = 0
-	b.keys, b.zs, b.zDone = b.keys[:0], b.zs[:0], 0
-	clear(b.byXY)
+	b.keys.reset()
+	b.zs, b.zDone = b.zs[:0], 0
 	clear(b.byKey)
 	b.results, b.stats = nil, Stats{}
 }
@@ -170,7 +163,7 @@ func (b *Batch) add(it *Item) Reason {
 	if hint == NoHint {
 		hint = b.opts.Hint
 	}
-	c := sm2ec.Item{P: b.keys[k].point, Hint: hint.internal()}
+	c := sm2ec.Item{P: b.keys.keys[k].point, Hint: hint.internal(), Signer: uint32(k)}
 	if bad != 0 || !c.R.SetBytes(&sig.r) || !c.S.SetBytes(&sig.s) {
 		return ReasonRange
 	}
@@ -204,18 +197,8 @@ func (b *Batch) keyOf(pub *ecdsa.PublicKey, embedded *[64]byte) (int32, bool) {
 			return 0, false
 		}
 	}
-	k, ok := b.byXY[xy]
-	if !ok {
-		n := key{xy: xy}
-		n.ok = point(&n.point, &xy)
-		k = int32(len(b.keys))
-		b.keys = append(b.keys, n)
-		if b.byXY == nil {
-			b.byXY = map[[64]byte]int32{}
-		}
-		b.byXY[xy] = k
-	}
-	return k, b.keys[k].ok
+	k := b.keys.add(&xy)
+	return k, b.keys.keys[k].ok
 }
 
 // noZ stands for a text without Z.
@@ -227,15 +210,22 @@ func (b *Batch) zIndex(k int32, uid UID) int32 {
 		return noZ
 	}
 	id := keyUID{k, uid}
+	last := &b.keys.keys[k].z
+	if *last != noZ && b.zs[*last].uid == uid {
+		return *last
+	}
 	i, ok := b.byKey[id]
 	if !ok {
 		i = int32(len(b.zs))
 		b.zs = append(b.zs, z{keyUID: id})
-		if b.byKey == nil {
-			b.byKey = map[keyUID]int32{}
+		if *last != noZ { // most keys have one
+			if b.byKey == nil {
+				b.byKey = map[keyUID]int32{}
+			}
+			b.byKey[id], b.byKey[keyUID{k, b.zs[*last].uid}] = i, *last
 		}
-		b.byKey[id] = i
 	}
+	*last = i
 	return i
 }
 
@@ -245,7 +235,7 @@ func (b *Batch) hashNow(k int32, uid UID, msg []byte) sm2ec.Scalar {
 	if i := b.zIndex(k, uid); i != noZ {
 		z := &b.zs[i]
 		if !z.done {
-			z.sum, z.done = zOf(&b.keys[k].xy, uid), true
+			z.sum, z.done = zOf(&b.keys.keys[k].xy, uid), true
 		}
 		h.Write(z.sum[:])
 	}

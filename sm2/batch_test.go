@@ -263,7 +263,7 @@ func TestMessages(t *testing.T) {
 	if err := b.Verify(); err != nil || b.Len() != 0 {
 		t.Errorf("after Reset: %v, %d items", err, b.Len())
 	}
-	if len(b.keys)+len(b.zs)+len(b.byXY)+len(b.byKey)+len(b.items)+len(b.texts) > 0 {
+	if len(b.keys.keys)+len(b.zs)+len(b.byKey)+len(b.items)+len(b.texts) > 0 {
 		t.Error("Reset leaves things behind")
 	}
 	b.Add(pub, nil, sig)

@@ -37,7 +37,7 @@ func (b *Batch) hashZs() {
 			if z.uid != uid {
 				uid, head = z.uid, zHead(z.uid)
 			}
-			return sm3lanes.Message{Prefix: head, Data: b.keys[z.key].xy[:]}, !z.done
+			return sm3lanes.Message{Prefix: head, Data: b.keys.keys[z.key].xy[:]}, !z.done
 		}, func(i int, sum *[32]byte) { b.zs[i].sum, b.zs[i].done = *sum, true })
 	})
 	b.zDone = len(b.zs)

@@ -28,7 +28,7 @@ func (b *Batch) Verify() error {
 	if b.opts.Cache == nil {
 		b.opts.Cache = NewCache(DefaultCacheSize)
 	}
-	cfg := sm2ec.Config{Cache: b.opts.Cache.tables, Workers: b.opts.workers(), Force: b.force, Single: singles()}
+	cfg := sm2ec.Config{Cache: b.opts.Cache.tables, Workers: b.opts.workers(), Signers: len(b.keys.keys), Force: b.force, Single: singles()}
 	rand.Read(cfg.Seed[:])
 	results, stats := sm2ec.Verify(b.items, &cfg)
 	b.results = results

@@ -3,23 +3,21 @@
 
 package sm2ec
 
-import (
-	"container/list"
-	"sync"
-)
+import "sync"
 
 // A Cache keeps the tables of recurring keys within a budget of bytes, and counts
 // how often keys are used, so as to know which are worth a table. Tables and
 // counts that haven't been used for longest go first. Its methods may be called
 // concurrently. A nil Cache keeps nothing.
 type Cache struct {
-	mu     sync.Mutex
-	tables lru
-	counts lru
+	mu      sync.Mutex
+	records map[Affine]*record
+	tables  lru // of the records with a table,
+	counts  lru // and of those without
 }
 
-// countCost is charged for a key without a table: its record, list element and
-// the shares of a map's buckets.
+// countCost is charged for a key without a table: its record and the shares of
+// a map's buckets.
 const countCost = 384
 
 // NewCache returns a cache that keeps at most budget bytes. An eighth of it
@@ -27,7 +25,10 @@ const countCost = 384
 // while someone uses it.
 func NewCache(budget int64) *Cache {
 	counts := budget / 8
-	return &Cache{tables: newLRU(budget - counts), counts: newLRU(counts)}
+	c := &Cache{records: map[Affine]*record{}}
+	c.tables.init(budget - counts)
+	c.counts.init(counts)
+	return c
 }
 
 // Use counts n more uses of the key p. It returns their number since the key
@@ -38,13 +39,15 @@ func (c *Cache) Use(p *Affine, n int) (t *Table, uses int64) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := c.tables.get(p)
-	if r == nil {
-		r = c.counts.get(p)
-	}
-	if r == nil {
+	r := c.records[*p]
+	switch {
+	case r == nil:
 		r = &record{key: *p, cost: countCost}
-		c.counts.add(r)
+		c.add(&c.counts, r)
+	case r.table != nil:
+		c.tables.refresh(r)
+	default:
+		c.counts.refresh(r)
 	}
 	r.uses += int64(n)
 	return r.table, r.uses
@@ -63,13 +66,37 @@ func (c *Cache) Put(p *Affine, t *Table) {
 		return
 	}
 	r := &record{key: *p, table: t, cost: cost}
-	for _, l := range []*lru{&c.counts, &c.tables} {
-		if old := l.get(p); old != nil {
-			r.uses = old.uses
-			l.remove(p)
-		}
+	if old := c.records[*p]; old != nil {
+		r.uses = old.uses
+		c.remove(old)
 	}
-	c.tables.add(r)
+	c.add(&c.tables, r)
+}
+
+// add adds a record of a key that has none, and drops others from the list until it fits, and
+// itself if it can't.
+func (c *Cache) add(l *lru, r *record) {
+	if r.cost > l.budget {
+		return
+	}
+	for l.size+r.cost > l.budget {
+		c.remove(l.ends.prev)
+	}
+	l.size += r.cost
+	l.n++
+	l.insert(r)
+	c.records[r.key] = r
+}
+
+func (c *Cache) remove(r *record) {
+	l := &c.counts
+	if r.table != nil {
+		l = &c.tables
+	}
+	l.size -= r.cost
+	l.n--
+	r.unlink()
+	delete(c.records, r.key)
 }
 
 // Room reports whether the cache could keep a table of this many bytes at all.
@@ -84,7 +111,7 @@ func (c *Cache) Len() int {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.tables.order.Len()
+	return c.tables.n
 }
 
 // Size returns the number of bytes in use. It never exceeds the budget.
@@ -97,51 +124,36 @@ func (c *Cache) Size() int64 {
 	return c.tables.size + c.counts.size
 }
 
-// An lru is a map that drops the records used least recently when it has to.
+// An lru is a list of records, those used most recently first.
 type lru struct {
 	budget, size int64
-	order        *list.List // of *record, the most recent first
-	records      map[Affine]*list.Element
+	n            int
+	ends         record // before the first, and after the last
 }
 
 type record struct {
-	key   Affine
-	table *Table // or nil
-	uses  int64
-	cost  int64
+	key        Affine
+	table      *Table // or nil
+	uses       int64
+	cost       int64
+	prev, next *record
 }
 
-func newLRU(budget int64) lru {
-	return lru{budget: budget, order: list.New(), records: map[Affine]*list.Element{}}
+func (l *lru) init(budget int64) {
+	l.budget = budget
+	l.ends.prev, l.ends.next = &l.ends, &l.ends
 }
 
-// get returns the record of p, now the most recent, or nil.
-func (l *lru) get(p *Affine) *record {
-	e := l.records[*p]
-	if e == nil {
-		return nil
-	}
-	l.order.MoveToFront(e)
-	return e.Value.(*record)
+// insert puts r first.
+func (l *lru) insert(r *record) {
+	r.prev, r.next = &l.ends, l.ends.next
+	r.prev.next, r.next.prev = r, r
 }
 
-// add adds a record of a key that has none, and drops others until it fits, and itself
-// if it can't.
-func (l *lru) add(r *record) {
-	if r.cost > l.budget {
-		return
-	}
-	for l.size+r.cost > l.budget {
-		l.remove(&l.order.Back().Value.(*record).key)
-	}
-	l.size += r.cost
-	l.records[r.key] = l.order.PushFront(r)
-}
+func (r *record) unlink() { r.prev.next, r.next.prev = r.next, r.prev }
 
-// remove drops the record of p, which there is.
-func (l *lru) remove(p *Affine) {
-	e := l.records[*p]
-	l.size -= e.Value.(*record).cost
-	l.order.Remove(e)
-	delete(l.records, *p)
+// refresh makes r the first.
+func (l *lru) refresh(r *record) {
+	r.unlink()
+	l.insert(r)
 }

@@ -73,7 +73,7 @@ func TestCacheBudget(t *testing.T) {
 			t.Fatalf("%d bytes of %d", c.Size(), budget)
 		}
 	}
-	if len(c.counts.records) != c.counts.order.Len() || len(c.tables.records) != c.tables.order.Len() {
+	if len(c.records) != c.counts.n+c.tables.n {
 		t.Fatal("records were left behind")
 	}
 	for _, b := range []int64{-5, 0, 1, 3000} {

@@ -3,11 +3,7 @@
 
 package sm2ec
 
-import (
-	"slices"
-
-	"github.com/undersign/undersign/internal/batch"
-)
+import "github.com/undersign/undersign/internal/batch"
 
 // A joint is a batch of items that were lifted to points, for which
 //
@@ -88,22 +84,4 @@ func (j *joint) verify(maxExtra float64, confirm func(items []int) (bad []int)) 
 		Leaf:     16,
 		MaxExtra: maxExtra,
 	}, j.sum(0, n))
-}
-
-// bySigner returns a permutation of the items that brings those of a signer together,
-// in the order in which signers first occur.
-func bySigner(items []*Item) []int {
-	rank := make(map[Affine]int, len(items))
-	ranks := make([]int, len(items))
-	order := make([]int, len(items))
-	for i, it := range items {
-		r, ok := rank[it.P]
-		if !ok {
-			r = len(rank)
-			rank[it.P] = r
-		}
-		ranks[i], order[i] = r, i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return ranks[a] - ranks[b] })
-	return order
 }

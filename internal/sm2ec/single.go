@@ -17,6 +17,7 @@ type Item struct {
 	P       Affine
 	E, R, S Scalar
 	Hint    Hint
+	Signer  uint32 // a number for P: see Config.Signers
 }
 
 // VerifySingle reports whether a signature is valid: P is on the curve, r and s

@@ -53,6 +53,10 @@ type Config struct {
 	// path.
 	Single func(ok []bool, items []*Item)
 
+	// Signers, if it isn't zero, says that items have numbers of their keys, below it: the
+	// same where keys are the same, and different ones otherwise.
+	Signers int
+
 	// Force makes all items take one path, as far as it's open to them: Joint and
 	// Recovered aren't to items with two possible x.
 	Force Path
@@ -89,6 +93,8 @@ type verifier struct {
 	items   []Item
 	results []Result
 	stats   Stats
+	ids     []uint32 // numbers of the items' keys
+	keys    int      // and how many they are
 
 	tableJobs []tableJob
 	hinted    []int // for the weighted sum
@@ -111,37 +117,83 @@ type signer struct {
 
 // screen settles items that are invalid without arithmetic, and returns the others by signer.
 func (v *verifier) screen() []*signer {
-	var signers []*signer
-	index := make(map[Affine]*signer)
-	for i := range v.items {
-		it := &v.items[i]
-		s := index[it.P]
-		if s == nil {
-			s = &signer{key: it.P}
-			index[it.P] = s
-			signers = append(signers, s)
+	v.number()
+	order := v.bySigner(nil, len(v.items))
+	signers := make([]signer, 0, min(v.keys, len(v.items)))
+	var good []*signer
+	for len(order) > 0 {
+		id := v.ids[order[0]]
+		n := 1
+		for n < len(order) && v.ids[order[n]] == id {
+			n++
 		}
-		s.items = append(s.items, i)
-	}
-	good := signers[:0]
-	for _, s := range signers {
-		if !s.key.IsOnCurve() {
-			v.settle(s.items, BadKey)
+		items := order[:n:n]
+		order = order[n:]
+		key := v.items[items[0]].P
+		if !key.IsOnCurve() {
+			v.settle(items, BadKey)
 			continue
 		}
-		kept := s.items[:0]
-		for _, i := range s.items {
+		kept := items[:0]
+		for _, i := range items {
 			if _, ok := v.items[i].T(); ok {
 				kept = append(kept, i)
 			} else {
 				v.results[i].Verdict = BadRange
 			}
 		}
-		if s.items = kept; len(kept) > 0 {
-			good = append(good, s)
+		if len(kept) > 0 {
+			signers = append(signers, signer{key, kept})
+			good = append(good, &signers[len(signers)-1])
 		}
 	}
 	return good
+}
+
+// number gives the keys of items numbers, unless they have them.
+func (v *verifier) number() {
+	v.ids = make([]uint32, len(v.items))
+	if v.keys = v.cfg.Signers; v.keys > 0 {
+		for i := range v.items {
+			v.ids[i] = v.items[i].Signer
+		}
+		return
+	}
+	index := make(map[Affine]uint32)
+	for i := range v.items {
+		id, ok := index[v.items[i].P]
+		if !ok {
+			id = uint32(len(index))
+			index[v.items[i].P] = id
+		}
+		v.ids[i] = id
+	}
+	v.keys = len(index)
+}
+
+// bySigner returns a permutation of n items, of all if which is nil, that brings those of a
+// signer together, in their order.
+func (v *verifier) bySigner(which []int, n int) []int {
+	id := func(k int) uint32 {
+		if which != nil {
+			k = which[k]
+		}
+		return v.ids[k]
+	}
+	next := make([]int32, v.keys+1)
+	for k := range n {
+		next[id(k)+1]++
+	}
+	for i := range v.keys {
+		next[i+1] += next[i]
+	}
+	order := make([]int, n)
+	for k := range n {
+		at := &next[id(k)]
+		order[*at] = k
+		*at++
+	}
+	return order
 }
 
 func (v *verifier) settle(items []int, verdict Verdict) {
@@ -255,7 +307,7 @@ func (v *verifier) viaJoint() {
 
 	all, points := append(hinted, unhinted...), append(points, more...)
 	items := v.pointers(all)
-	order := bySigner(items)
+	order := v.bySigner(all, len(all))
 	for n := len(order); n > 0; n = len(order) {
 		// Pieces of the same size, none above the bound.
 		size := n
@@ -304,7 +356,7 @@ func (v *verifier) lift(ids []int) ([]int, []Affine) {
 // recover sets the signs of points. Items for which there were none go to the single path.
 func (v *verifier) recover(ids []int, points []Affine) ([]int, []Affine) {
 	items := v.pointers(ids)
-	order := bySigner(items)
+	order := v.bySigner(ids, len(ids))
 	byKey, pts, ok := make([]*Item, len(ids)), make([]Affine, len(ids)), make([]bool, len(ids))
 	for k, o := range order {
 		byKey[k], pts[k] = items[o], points[o]
