@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
+	"time"
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
 	"github.com/undersign/undersign/internal/threshold"
@@ -41,6 +42,9 @@ type Deal struct {
 	Transcript *Transcript
 }
 
+// dealPause is what lies between two questions how far a deal is.
+const dealPause = 200 * time.Millisecond
+
 // Deal has the node, which must be a dealer, make a key, and checks all of what it sends
 // that can be checked without the shares.
 func (n *Node) Deal(ctx context.Context, r *DealRequest) (*Deal, error) {
@@ -54,6 +58,7 @@ func (n *Node) Deal(ctx context.Context, r *DealRequest) (*Deal, error) {
 		return nil, n.decode(err)
 	}
 	for {
+		asked := time.Now()
 		resp, err := c.Dealt(ctx, &thresholdv1.DealtRequest{Id: req.Id, WaitMs: 1000})
 		if err != nil {
 			return nil, n.decode(err)
@@ -63,6 +68,12 @@ func (n *Node) Deal(ctx context.Context, r *DealRequest) (*Deal, error) {
 		}
 		if r.Progress != nil {
 			r.Progress(resp.Candidates, resp.Expected)
+		}
+		// A dealer that doesn't wait, though it is asked to, isn't asked without end.
+		select {
+		case <-time.After(time.Until(asked.Add(dealPause))):
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
 	}
 }

@@ -434,3 +434,25 @@ func FuzzVerify(f *testing.F) {
 		}
 	})
 }
+
+// What a record quotes is shown at terminals.
+func TestNothingButText(t *testing.T) {
+	m := new(memory)
+	l, err := OpenFile(m, testKey, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const controls = "\x1b\x00\n\r\u0085\u009b\u2028\u202e\u2066\ufeff\x7f"
+	if err := l.Event(Entry{Party: "p" + controls, Operation: "o" + controls, Key: controls, Subject: "\xff", Detail: "{\"seq\":1}" + controls + "ü✓"}, Denied); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Count(m.data, []byte("\n")) != 3 || strings.ContainsAny(strings.ReplaceAll(string(m.data), "\n", ""), controls+"\ufffd") || bytes.Contains(m.data, []byte(`\u`)) {
+		t.Errorf("%q", m.data)
+	}
+	if !bytes.Contains(m.data, []byte("ü✓")) {
+		t.Errorf("text is gone: %s", m.data)
+	}
+}

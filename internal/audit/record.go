@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -138,7 +139,7 @@ func (e Entry) clean() Entry {
 func cleanText(s string) string {
 	var b []byte
 	for _, r := range s {
-		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+		if !unicode.IsPrint(r) || r == utf8.RuneError { // C1 and marks that reorder text too
 			r = '?'
 		}
 		if len(b)+utf8.RuneLen(r) > MaxDetail {

@@ -7,7 +7,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -67,7 +70,7 @@ func DecodeError(self string, err error) error {
 		}
 		switch v := v.(type) {
 		case *nodev1.Denied:
-			return &policy.DeniedError{Call: policy.Call{Party: self, Operation: v.Operation, Key: v.Key}, Reason: v.Reason}
+			return &policy.DeniedError{Call: policy.Call{Party: self, Operation: Printable(v.Operation), Key: Printable(v.Key)}, Reason: Printable(v.Reason)}
 		case *nodev1.Throttled:
 			// What the other says isn't to be believed beyond an hour.
 			after := time.Duration(min(v.RetryAfterMs, uint64(time.Hour/time.Millisecond))) * time.Millisecond
@@ -75,4 +78,20 @@ func DecodeError(self string, err error) error {
 		}
 	}
 	return err
+}
+
+const maxText = 600
+
+// Printable returns what another party says as one line of text that terminals show and
+// do nothing else with, and that has an end.
+func Printable(s string) string {
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText], "") + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) { // control characters, and marks that reorder text
+			return utf8.RuneError
+		}
+		return r
+	}, s)
 }

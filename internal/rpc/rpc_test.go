@@ -79,6 +79,11 @@ func TestErrors(t *testing.T) {
 	if !strings.Contains(logged.String(), "secret") {
 		t.Errorf("not logged: %s", logged.String())
 	}
+	// Nor does what another party says do more at a terminal than to be shown.
+	err = encode(&policy.DeniedError{Call: call, Reason: "\x1b[2J\u202e no\u009b" + strings.Repeat("x", 1<<20)})
+	if !errors.As(DecodeError("", err), &denied) || len(denied.Reason) > 1000 || strings.ContainsAny(denied.Reason, "\x1b\u202e\u009b") || !strings.Contains(denied.Reason, " no") {
+		t.Errorf("%.100q", denied.Reason)
+	}
 	if got := DecodeError("", io.EOF); got != io.EOF {
 		t.Errorf("%v", got)
 	}

@@ -77,6 +77,25 @@ func TestErrorsTravel(t *testing.T) {
 	if err := DecodeError(encodeError(ErrSuperseded)); !errors.Is(err, ErrSuperseded) {
 		t.Errorf("%v", err)
 	}
+	// What another says is shown to people, and no more than that.
+	const controls = "\x1b\a\u202e\u009b\n"
+	const nasty = "title" + controls
+	many := make([]Fault, 10000)
+	for i := range many {
+		many[i] = Fault{Party: nasty, Name: nasty, Index: 1 << 20, Holder: nasty, Kind: 99, Reason: nasty + strings.Repeat("y", 5000)}
+	}
+	err := DecodeError(encodeError(&QuorumError{1, 2, many}))
+	if !errors.As(err, &got) || len(got.Faults) > maxNodes || got.Faults[0].Index != 0 || got.Faults[0].Kind != Failed ||
+		len(got.Faults[0].Reason) > 1000 || strings.ContainsAny(got.Error(), controls) {
+		t.Errorf("%.200q", err)
+	}
+	err = DecodeError(encodeError(&RejectedError{nasty}))
+	if !errors.As(err, &r) || strings.ContainsAny(r.Error(), controls) {
+		t.Errorf("%q", err)
+	}
+	if _, reason := classify(connect.NewError(connect.CodeUnknown, errors.New(nasty))); strings.ContainsAny(reason, controls) {
+		t.Errorf("%q", reason)
+	}
 	if err := errors.New("x"); encodeError(err) != err || DecodeError(err) != err {
 		t.Error("other errors change")
 	}

@@ -255,7 +255,8 @@ func classify(err error) (FaultKind, string) {
 	return Failed, trim(err)
 }
 
-func shorten(s string) string { return trim(errors.New(s)) }
+// shorten is trim for the text of another node.
+func shorten(s string) string { return trim(errors.New(rpc.Printable(s))) }
 
 // sources returns whom to ask for shares of a key, the likeliest first.
 func (s *Service) sources(call rpc.Call, k *key, r *thresholdrsa.Request, data []byte) (list []*source) {

@@ -12,6 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/internal/rpc"
+	"github.com/undersign/undersign/thresholdrsa"
 )
 
 // ErrQuorum is what a [QuorumError] unwraps to.
@@ -107,14 +109,21 @@ func EncodeFaults(fs []Fault) (list []*thresholdv1.Fault) {
 	return list
 }
 
-// DecodeFaults reads faults.
+// DecodeFaults reads faults, whatever the other says.
 func DecodeFaults(list []*thresholdv1.Fault) (fs []Fault) {
-	for _, f := range list {
+	for i, f := range list {
+		if i == maxNodes { // more take part in nothing
+			break
+		}
 		kind := Failed
 		if f.Kind >= 1 && f.Kind <= thresholdv1.FaultKind(Failed) {
 			kind = FaultKind(f.Kind)
 		}
-		fs = append(fs, Fault{f.Party, f.Name, int(f.Index), f.Holder, kind, f.Reason})
+		index := 0
+		if f.Index <= thresholdrsa.MaxHolders {
+			index = int(f.Index)
+		}
+		fs = append(fs, Fault{rpc.Printable(f.Party), rpc.Printable(f.Name), index, rpc.Printable(f.Holder), kind, rpc.Printable(f.Reason)})
 	}
 	return fs
 }
@@ -175,7 +184,7 @@ func DecodeError(err error) error {
 		case *thresholdv1.Quorum:
 			return &QuorumError{int(v.Have), int(v.Need), DecodeFaults(v.Faults)}
 		case *thresholdv1.Rejected:
-			return &RejectedError{v.Reason}
+			return &RejectedError{rpc.Printable(v.Reason)}
 		case *thresholdv1.Superseded:
 			return ErrSuperseded
 		}
