@@ -5,6 +5,7 @@ package aggregate
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -128,7 +129,7 @@ func (v *validator) bundle(ctx context.Context) {
 		height, moved := v.now()
 		if height%n == uint64(v.index) {
 			if entry := v.changes.take(v.s.network.ID()); entry != nil {
-				if err := v.relay.Publish(ctx, relay.NewChange(entry)); err != nil {
+				if err := v.relay.Publish(ctx, relay.NewChange(salted(entry))); err != nil {
 					v.log.Warn("changes of the directory weren't queued", "error", err)
 					v.changes.failed(entry, err)
 				}
@@ -140,6 +141,17 @@ func (v *validator) bundle(ctx context.Context) {
 		case <-moved:
 		}
 	}
+}
+
+// saltSize is the length of what makes an entry of the queue unlike any other: without it
+// the same changes, asked for again, would be taken for those that are there already, and
+// nobody would learn that they have no effect.
+const saltSize = 16
+
+func salted(entry []byte) []byte {
+	b := make([]byte, saltSize, saltSize+len(entry))
+	rand.Read(b)
+	return append(b, entry...)
 }
 
 // Register implements the service.

@@ -363,8 +363,8 @@ func (q *queue) take(ctx context.Context, e *relay.Entry) error {
 		q.tickAt = e.Position
 		return q.end(ctx)
 	case relay.Change:
-		if q.next > q.head {
-			q.entries = append(q.entries, distill.Entry{Data: data})
+		if q.next > q.head && len(data) > saltSize {
+			q.entries = append(q.entries, distill.Entry{Data: data[saltSize:]})
 		}
 	case relay.Order:
 		if q.next <= q.head {
