@@ -115,9 +115,14 @@ func find(ctx context.Context, pr params, count int, progress func(Progress)) ([
 	workers, stop := context.WithCancel(ctx)
 	defer wg.Wait()
 	defer stop()
-	for range runtime.GOMAXPROCS(0) {
+	n := runtime.GOMAXPROCS(0)
+	sources := make([]*source, min(n, count))
+	for i := range sources {
+		sources[i] = newSource(pr, table)
+	}
+	for i := range n {
 		wg.Go(func() {
-			newWorker(pr, table, &tested, claims).run(workers, results)
+			newWorker(pr, sources[i%len(sources)], &tested, claims).run(workers, results)
 		})
 	}
 
@@ -168,7 +173,7 @@ func contains(found []*big.Int, p *big.Int) bool {
 
 // A worker searches window after window.
 type worker struct {
-	window *window
+	source *source
 	tester *tester
 	tested *atomic.Uint64
 }
@@ -179,10 +184,10 @@ type result struct {
 	err error
 }
 
-func newWorker(pr params, table *primeTable, tested *atomic.Uint64, claims *claims) *worker {
+func newWorker(pr params, s *source, tested *atomic.Uint64, claims *claims) *worker {
 	t := newTester(kernelFor(pr.bits))
 	t.claims = claims
-	return &worker{newWindow(pr, table), t, tested}
+	return &worker{s, t, tested}
 }
 
 // run sends safe primes, at most one of each window, until ctx is done.
@@ -200,10 +205,16 @@ func (w *worker) run(ctx context.Context, results chan<- result) {
 	}
 }
 
-// search returns a safe prime of a new window, nil if it has none.
+// search returns a safe prime of a window, nil if it has none or somebody else found one.
 func (w *worker) search(ctx context.Context) (*big.Int, error) {
-	if err := w.window.draw(ctx); err != nil {
+	t, err := w.source.enter(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return w.tester.search(ctx, w.window.next, w.tested)
+	p, err := w.tester.search(ctx, func(q *big.Int) bool { return w.source.next(t, q) }, w.tested)
+	if p != nil && !w.source.give(t) {
+		w.tester.claims.giveBack()
+		return nil, nil
+	}
+	return p, err
 }

@@ -263,14 +263,14 @@ func TestFindWithoutRandomness(t *testing.T) {
 func TestWorkerOnePerWindow(t *testing.T) {
 	pr := paramsFor(128)
 	var tested atomic.Uint64
-	w := newWorker(pr, testTable(t, pr.bound), &tested, nil)
+	w := newWorker(pr, newSource(pr, testTable(t, pr.bound)), &tested, nil)
 	starts := make(map[string]bool)
 	for range 50 {
 		p, err := w.search(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := w.window.start.String(); starts[s] {
+		if s := w.source.window.start.String(); starts[s] {
 			t.Errorf("a second result from the window at %s", s)
 		} else {
 			starts[s] = true
@@ -280,8 +280,8 @@ func TestWorkerOnePerWindow(t *testing.T) {
 		}
 		checkSafePrime(t, p, 128)
 		k := new(big.Int).Div(p, big.NewInt(12)) // p = 12(start+k)+11
-		if k.Sub(k, w.window.start); k.Sign() < 0 || k.Cmp(big.NewInt(int64(pr.width))) >= 0 {
-			t.Errorf("%v isn't in the window at %v", p, w.window.start)
+		if k.Sub(k, w.source.window.start); k.Sign() < 0 || k.Cmp(big.NewInt(int64(pr.width))) >= 0 {
+			t.Errorf("%v isn't in the window at %v", p, w.source.window.start)
 		}
 	}
 }
