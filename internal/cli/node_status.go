@@ -18,6 +18,7 @@ type statusResult struct {
 	Fingerprint  string          `json:"fingerprint"`
 	Name         string          `json:"name"`
 	Address      string          `json:"address"`
+	URL          string          `json:"url,omitempty"` // for others' --at
 	Version      string          `json:"version"`
 	Started      string          `json:"started"`
 	Ready        bool            `json:"ready"`
@@ -43,7 +44,8 @@ func newStatusCmd(e *env) *cobra.Command {
 		Use:   "status",
 		Short: "Ask a node how it is",
 		Long: `Ask the node that runs in a folder how it is, by its own key: for commands on
-the node's own machine nothing else is needed.`,
+the node's own machine nothing else is needed. The URL is what other parties
+give to --at.`,
 		Example: `  undersign status --dir alice
   undersign status --dir alice --wait 10s --json`,
 		Args: noArgs,
@@ -59,6 +61,11 @@ the node's own machine nothing else is needed.`,
 				AuditRecords: resp.AuditRecords, AuditHead: resp.AuditHead, StoreBytes: resp.StoreBytes,
 				Restored: timeText(resp.RestoredMs),
 			}
+			if cfg, err := loadNodeConfig(dir); err == nil {
+				if address, err := cfg.AdvertiseFor(resp.Address); err == nil {
+					r.URL = "undersign://" + address + "/" + resp.Fingerprint
+				}
+			}
 			for _, s := range resp.Services {
 				r.Services = append(r.Services, serviceResult{s.Name, s.Ready, s.Detail})
 			}
@@ -67,7 +74,7 @@ the node's own machine nothing else is needed.`,
 	}
 	addDirFlag(c, &dir)
 	c.Flags().DurationVar(&wait, "wait", 0, "wait for this `DURATION` until it is ready")
-	return describe(c, "fingerprint, name, address, version, started, ready, services, parties, invitations, audit_records, audit_head, store_bytes, restored")
+	return describe(c, "fingerprint, name, address, url, version, started, ready, services, parties, invitations, audit_records, audit_head, store_bytes, restored")
 }
 
 // status asks the node in a folder, and waits until it is ready if wait isn't 0.
@@ -105,6 +112,9 @@ func (r *statusResult) text(w io.Writer) {
 		state = "not ready"
 	}
 	fmt.Fprintf(w, "%s is %s, at %s since %s\n", r.Name, state, r.Address, r.Started)
+	if r.URL != "" {
+		fmt.Fprintf(w, "url          %s\n", r.URL)
+	}
 	fmt.Fprintf(w, "fingerprint  %s\nversion      %s\nparties      %d, and %d invitations\n", r.Fingerprint, r.Version, r.Parties, r.Invitations)
 	fmt.Fprintf(w, "audit        %d records, to %s\nstore        %d bytes\n", r.AuditRecords, r.AuditHead, r.StoreBytes)
 	if r.Restored != "" {

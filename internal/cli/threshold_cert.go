@@ -25,10 +25,11 @@ func newThresholdCertCmd(e *env) *cobra.Command {
 Make a certificate authority whose key nobody holds, certificates under it, and
 certificate requests for the key. What comes out is ordinary X.509.
 
-Where the shares are at hand, name a quorum of them with --share: one command
-does it all. Otherwise --request-out FILE.req writes a request, and beside it
-FILE.tbs, the exact bytes to be signed; the holders look at them (show), sign
-the request (threshold sign), and anybody makes the certificate (finish).`,
+Where the shares are at hand, name a quorum of them with --share, and where
+nodes hold them, one that is asked with --dir or --at: one command does it all.
+Otherwise --request-out FILE.req writes a request, and beside it FILE.tbs, the
+exact bytes to be signed; the holders look at them (show), sign the request
+(threshold sign), and anybody makes the certificate (finish).`,
 		newCertSelfsignCmd(e),
 		newCertCSRCmd(e),
 		newCertIssueCmd(e),
@@ -55,6 +56,7 @@ type certFlags struct {
 	key, padding, hash string
 	shares             []string
 	secret             secretFlags
+	dir, at            string // of nodes that sign
 	requestOut, out    string
 	force              bool
 }
@@ -69,8 +71,11 @@ func addCertFlags(c *cobra.Command, f *certFlags, out string) {
 	fl.StringVar(&f.requestOut, "request-out", "", "don't sign: write a request `FILE`, and the bytes to sign to the same name with .tbs")
 	addOutFlag(c, &f.out, out)
 	addForceFlag(c, &f.force)
-	c.MarkFlagsOneRequired("share", "request-out")
-	c.MarkFlagsMutuallyExclusive("share", "request-out")
+	addNodeFlags(c, &f.dir, &f.at)
+	c.MarkFlagsOneRequired("share", "request-out", "dir", "at")
+	for _, node := range []string{"dir", "at"} {
+		c.MarkFlagsMutuallyExclusive("share", "request-out", node)
+	}
 	c.MarkFlagsMutuallyExclusive("out", "request-out")
 }
 
@@ -113,9 +118,21 @@ func (e *env) certify(c *cobra.Command, f certFlags, p *thresholdrsa.PublicKey, 
 		writeFields(&b, res.fields())
 		e.clearProgress()
 		fmt.Fprintf(e.stderr, "%s\n", b.Bytes())
-		if err := e.confirm(ctx, fmt.Sprintf("Sign this with %d shares?", len(f.shares))); err != nil {
+		question := fmt.Sprintf("Sign this with %d shares?", len(f.shares))
+		if len(f.shares) == 0 {
+			question = "Have the nodes sign this?"
+		}
+		if err := e.confirm(ctx, question); err != nil {
 			return err
 		}
+	}
+	if len(f.shares) == 0 {
+		sig, _, _, err := e.signByNodes(ctx, f.dir, f.at, p, u.Digest(), u.SignerOpts())
+		if err != nil {
+			return err
+		}
+		res.Bad = []badShare{}
+		return e.writeCert(p, u, res, sig, out, f.force)
 	}
 	shares, err := e.signWithAll(ctx, f.shares, f.secret, p, r)
 	if err != nil {
@@ -211,6 +228,11 @@ func (e *env) finishCert(p *thresholdrsa.PublicKey, u *x509ca.Unsigned, r *thres
 	if err != nil {
 		return e.failWith(res, err)
 	}
+	return e.writeCert(p, u, res, sig, out, force)
+}
+
+// writeCert writes a certificate or request with its signature.
+func (e *env) writeCert(p *thresholdrsa.PublicKey, u *x509ca.Unsigned, res certResult, sig []byte, out string, force bool) error {
 	der, err := u.Assemble(p.RSA(), sig)
 	if err != nil {
 		return err

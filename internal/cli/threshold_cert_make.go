@@ -55,6 +55,7 @@ func newCertSelfsignCmd(e *env) *cobra.Command {
 key. It may sign certificates and revocation lists, and nothing else.`,
 		Example: `  undersign threshold cert selfsign --subject "CN=Example Root,O=Example" --key key/threshold.pub \
       --share alice.share --share bob.share -i alice.key -i bob.key -o ca.pem
+  undersign threshold cert selfsign --subject "CN=Example Root" --key code/threshold.pub --dir alice
   undersign threshold cert selfsign --subject "CN=Example Root" --path-len 0 --padding pss \
       --key key/threshold.pub --request-out ca.req`,
 		Args: noArgs,
@@ -93,6 +94,7 @@ key. It may sign certificates and revocation lists, and nothing else.`,
 func describeCert(c *cobra.Command) *cobra.Command {
 	describe(c, certJSON+", sha256, file, request, tbs, "+badJSON, ExitInvalid, ExitQuorum)
 	describeExit(c, ExitInvalid, "the dealing is at fault")
+	describeExit(c, ExitRefused, "the node's policy or a person refuses")
 	return c
 }
 

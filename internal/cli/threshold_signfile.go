@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"crypto"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/undersign/undersign/client"
+	"github.com/undersign/undersign/thresholdrsa"
 )
 
 type signFileFlags struct {
@@ -101,26 +103,9 @@ func (e *env) signFile(c *cobra.Command, f signFileFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	n, id, err := e.dialNode(ctx, f.dir, f.at)
+	sig, signer, faults, err := e.signByNodes(ctx, f.dir, f.at, p, digest[0], opts)
 	if err != nil {
 		return err
-	}
-	defer n.Close()
-	result := signFileResult{Faults: []faultResult{}}
-	signer := n.Signer(p, &client.SignerOptions{Faults: func(faults []client.Fault) {
-		for _, x := range faults {
-			e.warnf("%s", x.String())
-			result.Faults = append(result.Faults, faultResult{x.Name, x.Party, x.Index, x.Holder, x.Kind.String(), x.Reason})
-		}
-	}})
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, signFileTime)
-		defer cancel()
-	}
-	sig, err := signer.SignContext(ctx, digest[0], opts)
-	if err != nil {
-		return serviceError(id, err)
 	}
 	if err := e.writeFile(out, sig, publicFile, f.force); err != nil {
 		return err
@@ -128,6 +113,31 @@ func (e *env) signFile(c *cobra.Command, f signFileFlags, file string) error {
 	if out == "-" {
 		return nil
 	}
-	result.Signature, result.Epoch, result.File = base64.StdEncoding.EncodeToString(sig), signer.Record().Epoch(), out
+	result := signFileResult{base64.StdEncoding.EncodeToString(sig), signer.Record().Epoch(), out, faults}
 	return e.print(result, func(w io.Writer) { fmt.Fprintf(w, "%s\n", out) })
+}
+
+// signByNodes has nodes sign a digest, and names those that gave no good share.
+func (e *env) signByNodes(ctx context.Context, dir, at string, p *thresholdrsa.PublicKey, digest []byte, opts crypto.SignerOpts) (sig []byte, s *client.Signer, faults []faultResult, err error) {
+	n, id, err := e.dialNode(ctx, dir, at)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer n.Close()
+	faults = []faultResult{}
+	s = n.Signer(p, &client.SignerOptions{Faults: func(list []client.Fault) {
+		for _, x := range list {
+			e.warnf("%s", x.String())
+			faults = append(faults, faultResult{x.Name, x.Party, x.Index, x.Holder, x.Kind.String(), x.Reason})
+		}
+	}})
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, signFileTime)
+		defer cancel()
+	}
+	if sig, err = s.SignContext(ctx, digest, opts); err != nil {
+		return nil, nil, nil, serviceError(id, err)
+	}
+	return sig, s, faults, nil
 }
