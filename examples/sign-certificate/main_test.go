@@ -6,6 +6,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -96,8 +98,19 @@ func TestRun(t *testing.T) {
 	caPath := filepath.Join(dir, "ca.pem")
 	write(t, caPath, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csr, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{DNSNames: []string{"www.example.org"}}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csrPath := filepath.Join(dir, "www.csr")
+	write(t, csrPath, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: csr}))
+
 	var out bytes.Buffer
-	if err := run(&out, dir, url, keyPath, caPath, "www.example.org"); err != nil {
+	if err := run(&out, dir, url, keyPath, caPath, csrPath); err != nil {
 		t.Fatal(err)
 	}
 	block, _ := pem.Decode(out.Bytes())
@@ -117,8 +130,20 @@ func TestRun(t *testing.T) {
 	if _, err := cert.Verify(x509.VerifyOptions{Roots: roots, DNSName: "www.example.org"}); err != nil {
 		t.Error(err)
 	}
+	if !key.PublicKey.Equal(cert.PublicKey) {
+		t.Error("the certificate is of another key")
+	}
+	// What somebody else asked for isn't signed in the place of this.
+	csr[len(csr)-1] ^= 1
+	write(t, csrPath, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: csr}))
+	if err := run(&out, dir, url, keyPath, caPath, csrPath); err == nil {
+		t.Error("a request with a bad signature is taken")
+	}
+	if err := run(&out, dir, url, keyPath, caPath, keyPath); err == nil {
+		t.Error("a file that is no request is taken")
+	}
 	// Another node than the one that is meant isn't asked.
-	if err := run(&out, dir, "undersign://"+n.Addr().String()+"/us1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq", keyPath, caPath, "x"); err == nil {
+	if err := run(&out, dir, "undersign://"+n.Addr().String()+"/us1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq", keyPath, caPath, csrPath); err == nil {
 		t.Error("a fingerprint that isn't one is taken")
 	}
 }
