@@ -75,7 +75,7 @@ func newAggregator(s *Service) (*aggregator, error) {
 		s: s, id: cfg.ID, log: s.log.With("role", "aggregator"), journal: s.host.Store.Journal("aggregator"),
 		work: make(chan func(int64) error, queueLength), urgent: make(chan func(int64) error, queueLength), quit: make(chan struct{}),
 		sessions: make(map[*session]struct{}), routes: make(map[uint64]*session), publishing: make(map[uint64]bool),
-		most: int64(cfg.Sessions), tokens: tokens{list: make(map[[16]byte]*token)},
+		most: int64(cfg.Sessions), tokens: newTokens(),
 	}
 	if a.most == 0 {
 		a.most = 1024

@@ -36,9 +36,51 @@ type token struct {
 	used    time.Time // under tokens.mu
 }
 
+// tokensOfParty is how many of them a party has at most, lest it take all sessions: it
+// needn't keep anything open for them.
+const tokensOfParty = 64
+
 type tokens struct {
 	mu   sync.Mutex
 	list map[[16]byte]*token
+	of   map[string]int // by party
+}
+
+func newTokens() tokens {
+	return tokens{list: make(map[[16]byte]*token), of: make(map[string]int)}
+}
+
+// add begins a session of a party by what begin returns, unless the party has too many or
+// begin returns nil.
+func (t *tokens) add(party string, begin func(party string) *session) (key []byte, x *token) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of[party] >= tokensOfParty {
+		return nil, nil
+	}
+	s := begin(party)
+	if s == nil {
+		return nil, nil
+	}
+	t.of[party]++
+	x = &token{session: s, party: party, used: time.Now()}
+	var k [16]byte
+	rand.Read(k[:])
+	t.list[k] = x
+	return k[:], x
+}
+
+// remove forgets a token. It is called with t.mu locked.
+func (t *tokens) remove(k [16]byte) *token {
+	x := t.list[k]
+	if x == nil {
+		return nil
+	}
+	delete(t.list, k)
+	if t.of[x.party]--; t.of[x.party] == 0 {
+		delete(t.of, x.party)
+	}
+	return x
 }
 
 func (t *tokens) find(key []byte, party string) *token {
@@ -63,8 +105,7 @@ func (t *tokens) expire(ctx context.Context) {
 		t.mu.Lock()
 		for k, x := range t.list {
 			if !more || time.Since(x.used) > tokenTime {
-				old = append(old, x)
-				delete(t.list, k)
+				old = append(old, t.remove(k))
 			}
 		}
 		t.mu.Unlock()
@@ -76,8 +117,7 @@ func (t *tokens) expire(ctx context.Context) {
 
 func (t *tokens) drop(key []byte) {
 	t.mu.Lock()
-	x := t.list[[16]byte(key)]
-	delete(t.list, [16]byte(key))
+	x := t.remove([16]byte(key))
 	t.mu.Unlock()
 	if x != nil {
 		x.session.end()
@@ -88,6 +128,11 @@ var errToken = connect.NewError(connect.CodeFailedPrecondition, errors.New("no s
 
 // Submit implements the service.
 func (a *aggregator) Submit(ctx context.Context, req *aggregatev1.SubmitRequest) (*aggregatev1.SubmitResponse, error) {
+	// A stream's sender waits while the aggregator is busy; here it is told to, before there
+	// is a session that it would know nothing of.
+	if len(a.work) == cap(a.work) {
+		return nil, a.busy(ctx)
+	}
 	party := rpc.CallFrom(ctx).Party
 	key := req.GetToken()
 	var x *token
@@ -95,26 +140,14 @@ func (a *aggregator) Submit(ctx context.Context, req *aggregatev1.SubmitRequest)
 		if req.GetFrame().GetHello() == nil {
 			return nil, invalid(errors.New("the first frame of a session is a hello"))
 		}
-		s := a.newSession(party)
-		if s == nil {
+		if key, x = a.tokens.add(party, a.newSession); x == nil {
 			return nil, a.busy(ctx)
 		}
-		x = &token{session: s, party: party, used: time.Now()}
-		var k [16]byte
-		rand.Read(k[:])
-		key = k[:]
-		a.tokens.mu.Lock()
-		a.tokens.list[k] = x
-		a.tokens.mu.Unlock()
 	} else if x = a.tokens.find(key, party); x == nil {
 		return nil, errToken
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	// A stream's sender waits while the aggregator is busy; here it is told to.
-	if len(a.work) == cap(a.work) {
-		return nil, a.busy(ctx)
-	}
 	if err := x.session.take(ctx, req.GetFrame()); err != nil {
 		a.tokens.drop(key)
 		return nil, err
