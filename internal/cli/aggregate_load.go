@@ -25,6 +25,7 @@ type aggregateLoadFlags struct {
 	dir, at, directory, genesis, mode, seed, state string
 	aggregator                                     uint64
 	identities, connections, payload, rate         int
+	separate                                       bool
 	duration, warmup                               time.Duration
 }
 
@@ -98,13 +99,18 @@ takes a millisecond or two each, and their ids are kept in the state file.`,
 	fl.StringVar(&f.seed, "seed", "load", "make keys of `TEXT`")
 	fl.StringVar(&f.state, "state", "load.json", "keep the ids of identities in `FILE`")
 	fl.IntVar(&f.identities, "identities", 1000, "play `N` clients")
-	fl.IntVar(&f.connections, "connections", 16, fmt.Sprintf("in `N` sessions, %d at most", load.MaxConnections))
+	fl.IntVar(&f.connections, "connections", 16, fmt.Sprintf("in `N` sessions, %d at most without --separate", load.MaxConnections))
+	fl.BoolVar(&f.separate, "separate", false, fmt.Sprintf("each session in a TCP connection of its own, %d at most", load.MaxSeparate))
 	fl.IntVar(&f.payload, "payload", 32, "`BYTES` of a message, 16 at least")
 	fl.IntVar(&f.rate, "rate", 0, "submit `N` messages a second (default: each after the receipt of the one before)")
 	fl.DurationVar(&f.duration, "duration", 20*time.Second, "measure for so `LONG`")
 	fl.DurationVar(&f.warmup, "warmup", 5*time.Second, "after so `LONG`")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		mode, err := parseAggregateMode(c, f.mode)
+		sessions := load.MaxConnections
+		if f.separate {
+			sessions = load.MaxSeparate
+		}
 		switch {
 		case err != nil:
 			return err
@@ -114,8 +120,8 @@ takes a millisecond or two each, and their ids are kept in the state file.`,
 			return usagef(c, "--genesis is needed")
 		case f.identities < 1 || f.identities > 10_000_000:
 			return usagef(c, "--identities is from 1 to 10000000, not %d", f.identities)
-		case f.connections < 1 || f.connections > load.MaxConnections:
-			return usagef(c, "--connections is from 1 to %d, not %d", load.MaxConnections, f.connections)
+		case f.connections < 1 || f.connections > sessions:
+			return usagef(c, "--connections is from 1 to %d, not %d", sessions, f.connections)
 		case f.payload < 16 || f.payload > 64<<10:
 			return usagef(c, "--payload is from 16 to 65536, not %d", f.payload)
 		case f.duration <= 0 || f.warmup < 0 || f.rate < 0:
@@ -182,7 +188,7 @@ func (e *env) aggregateLoad(ctx context.Context, f *aggregateLoadFlags, mode dis
 	}
 	report, err := load.Run(ctx, load.Config{
 		Key: key, Genesis: genesis, Aggregator: f.aggregator, Address: address, Mode: mode, Seed: f.seed,
-		IDs: st.ids()[:f.identities], Connections: f.connections, Payload: f.payload, Rate: f.rate,
+		IDs: st.ids()[:f.identities], Connections: f.connections, Separate: f.separate, Payload: f.payload, Rate: f.rate,
 		Warmup: f.warmup, Duration: f.duration,
 		Progress: func(x load.Progress) {
 			p.update("%d acknowledged, %d receipted a second, %d waiting", x.Acknowledged, x.Receipted, x.Waiting)

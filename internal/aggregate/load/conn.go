@@ -99,6 +99,15 @@ func (c *conn) session(ctx context.Context) error {
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer cancel()
+	// Not all at a time: connections of their own would all be late with their handshakes.
+	select {
+	case c.r.starting <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	var once sync.Once
+	started := func() { once.Do(func() { <-c.r.starting }) }
+	defer started()
 	client := aggregatev1connect.NewAggregatorServiceClient(c.peer.HTTP(), c.peer.URL(), c.peer.Options(16<<20)...)
 	stream, err := client.Session(ctx)
 	if err != nil {
@@ -115,6 +124,7 @@ func (c *conn) session(ctx context.Context) error {
 	if err := c.authenticate(stream, challenge); err != nil {
 		return err
 	}
+	started()
 	group.Go(func() {
 		for {
 			select {

@@ -20,8 +20,12 @@ import (
 	"github.com/undersign/undersign/keyfile"
 )
 
-// MaxConnections is how many sessions a load has at most.
-const MaxConnections = 256
+// MaxConnections is how many sessions a load has at most, and MaxSeparate how many if each
+// has a connection of its own.
+const (
+	MaxConnections = 256
+	MaxSeparate    = 8192
+)
 
 // Config says what a load is.
 type Config struct {
@@ -32,9 +36,10 @@ type Config struct {
 	Address    string // of the aggregator
 	Mode       distill.Mode
 
-	Seed        string   // of the identities' keys
-	IDs         []uint64 // of identities that were registered, in their order
-	Connections int
+	Seed        string        // of the identities' keys
+	IDs         []uint64      // of identities that were registered, in their order
+	Connections int           // sessions
+	Separate    bool          // each session in a TCP connection of its own, instead of 128 in one
 	Payload     int           // bytes of each message, 16 at least
 	Rate        int           // submissions a second, of all together; 0: each follows the receipt of the one before
 	Warmup      time.Duration // before anything counts
@@ -95,6 +100,8 @@ type runner struct {
 	from    atomic.Int64 // when counting begins, in nanoseconds
 	until   atomic.Int64 // when nothing new is submitted
 
+	starting chan struct{} // sessions that begin
+
 	rootsMu sync.Mutex
 	roots   map[[32]byte]*rootEntry
 }
@@ -142,8 +149,12 @@ func (r *runner) root(digest [32]byte) *root {
 // Run puts an aggregator under load until the duration is over and what was submitted has
 // its receipts, or ctx ends.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
-	if len(cfg.IDs) == 0 || cfg.Connections < 1 || cfg.Connections > MaxConnections || cfg.Duration <= 0 {
-		return nil, fmt.Errorf("load: it takes identities, 1 to %d connections, and a duration", MaxConnections)
+	most, each := MaxConnections, 128 // a connection carries 250 streams at most
+	if cfg.Separate {
+		most, each = MaxSeparate, 1
+	}
+	if len(cfg.IDs) == 0 || cfg.Connections < 1 || cfg.Connections > most || cfg.Duration <= 0 {
+		return nil, fmt.Errorf("load: it takes identities, 1 to %d connections, and a duration", most)
 	}
 	who := make([]int, len(cfg.IDs))
 	for i := range who {
@@ -171,7 +182,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		return nil, fmt.Errorf("load: the genesis has no aggregator %d", cfg.Aggregator)
 	}
 	fp := keyfile.Fingerprint(&keyfile.Party{Key: key[:]})
-	r := &runner{cfg: cfg, who: who, ids: ids, net: net, params: net.Params(), keys: newKeys(cfg.Seed), self: self, roots: make(map[[32]byte]*rootEntry)}
+	r := &runner{cfg: cfg, who: who, ids: ids, net: net, params: net.Params(), keys: newKeys(cfg.Seed), self: self, roots: make(map[[32]byte]*rootEntry), starting: make(chan struct{}, 64)}
 	start := time.Now().Add(cfg.Warmup)
 	r.from.Store(start.UnixNano())
 	end := start.Add(cfg.Duration)
@@ -181,7 +192,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	var group sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	peers := make([]*rpc.Peer, (cfg.Connections+127)/128) // a connection carries 250 streams at most
+	peers := make([]*rpc.Peer, (cfg.Connections+each-1)/each)
 	for i := range peers {
 		peers[i] = rpc.NewPeer(self, fp, cfg.Address)
 		defer peers[i].Close()
