@@ -22,10 +22,11 @@ import (
 )
 
 // The gateway's clients, and for how long they submit new messages: on a machine that has
-// nothing else to do the aggregator is killed after a second, and the validator after two.
+// nothing else to do the aggregator is killed after a second, and the validator two seconds
+// later.
 const (
-	serviceClients = 400
-	serviceMillis  = 4000
+	serviceClients = 256
+	serviceMillis  = 5000
 )
 
 // Batches and heights come quickly, so that there are many in a few seconds.
@@ -167,6 +168,7 @@ func (d *service) kill(ctx context.Context) (out []string, err error) {
 	if d.spare {
 		victims = nil
 	}
+	receipted, quiet := uint64(0), 0 // before the kill, and lines since in which none came
 	for !d.last.Done {
 		if err := d.gateway.read(ctx, &d.last); err != nil {
 			return out, err
@@ -174,8 +176,12 @@ func (d *service) kill(ctx context.Context) (out []string, err error) {
 		if len(victims) == 0 || d.last.Acknowledged == 0 || d.last.Waiting == 0 || d.last.Done {
 			continue
 		}
+		// The second is killed when the first has been of use again, or takes too long.
+		if quiet++; len(victims) == 1 && d.last.Receipted == receipted && quiet < 2 {
+			continue
+		}
 		n := victims[0]
-		victims = victims[1:]
+		victims, receipted, quiet = victims[1:], d.last.Receipted, 0
 		if err := n.kill(); err != nil {
 			return out, err
 		}
