@@ -103,7 +103,7 @@ func selectLanes(m *laneModuli, z, table, index []uint64) {
 
 // haveWide reports whether the wide kernel serves numbers of l limbs.
 func haveWide(l int) bool {
-	return useIFMA && (l == 24 || l == 32 || l == 48 || l == 64)
+	return useIFMA && l%8 == 0 && l >= 24 && l <= 64
 }
 
 func (m *Modulus) wide() bool { return useIFMA && m.n52 != nil }
@@ -117,8 +117,12 @@ func mulWide(m *Modulus, z, x, y, t []uint64) {
 		mulWide24(&z[0], &x[0], &y[0], &m.n[0], &m.n52[0], &m.k0, &t[0])
 	case 32:
 		mulWide32(&z[0], &x[0], &y[0], &m.n[0], &m.n52[0], &m.k0, &t[0])
+	case 40:
+		mulWide40(&z[0], &x[0], &y[0], &m.n[0], &m.n52[0], &m.k0, &t[0])
 	case 48:
 		mulWide48(&z[0], &x[0], &y[0], &m.n[0], &m.n52[0], &m.k0, &t[0])
+	case 56:
+		mulWide56(&z[0], &x[0], &y[0], &m.n[0], &m.n52[0], &m.k0, &t[0])
 	case 64:
 		mulWide64(&z[0], &x[0], &y[0], &m.n[0], &m.n52[0], &m.k0, &t[0])
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func BenchmarkWide(b *testing.B) {
-	for _, bits := range []int{1536, 2048, 3072, 4096} {
+	for _, bits := range []int{1536, 2048, 2560, 3072, 3584, 4096} {
 		n, x, _ := benchModulus(b, bits)
 		m := mustModulus(b, n)
 		ex, z := mustElement(b, m, x), m.NewElement()

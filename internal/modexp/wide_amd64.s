@@ -1351,6 +1351,940 @@ limb:
 	MOVQ    R9, 248(BX)
 	RET
 
+// func mulWide40(z *uint64, x *uint64, y *uint64, n *uint64, n52 *uint64, k0 *uint64, t *uint64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512IFMA, AVX512VBMI, CMOV
+TEXT ·mulWide40(SB), NOSPLIT, $0-56
+	MOVQ         x+8(FP), SI
+	MOVQ         y+16(FP), DI
+	MOVQ         n52+32(FP), CX
+	MOVQ         t+48(FP), R8
+	MOVQ         $0x000fffffffffffff, AX
+	VPBROADCASTQ AX, Z24
+	VMOVDQU64    wide_index<>+0(SB), Z30
+	VMOVDQU64    wide_shift<>+0(SB), Z31
+	MOVQ         $0xffffffffffffffe0, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   -5(SI), K1, Z0
+	VPERMB       Z0, Z30, Z0
+	VPSRLVQ      Z31, Z0, Z0
+	VPANDQ       Z24, Z0, Z0
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   (DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, (R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   47(SI), K1, Z1
+	VPERMB       Z1, Z30, Z1
+	VPSRLVQ      Z31, Z1, Z1
+	VPANDQ       Z24, Z1, Z1
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   52(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 64(R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   99(SI), K1, Z2
+	VPERMB       Z2, Z30, Z2
+	VPSRLVQ      Z31, Z2, Z2
+	VPANDQ       Z24, Z2, Z2
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   104(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 128(R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   151(SI), K1, Z3
+	VPERMB       Z3, Z30, Z3
+	VPSRLVQ      Z31, Z3, Z3
+	VPANDQ       Z24, Z3, Z3
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   156(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 192(R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   203(SI), K1, Z4
+	VPERMB       Z4, Z30, Z4
+	VPSRLVQ      Z31, Z4, Z4
+	VPANDQ       Z24, Z4, Z4
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   208(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 256(R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   255(SI), K1, Z5
+	VPERMB       Z5, Z30, Z5
+	VPSRLVQ      Z31, Z5, Z5
+	VPANDQ       Z24, Z5, Z5
+	MOVQ         $0x0fffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   260(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 320(R8)
+	MOVQ         $0x0000000000001fff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   307(SI), K1, Z6
+	VPERMB       Z6, Z30, Z6
+	VPSRLVQ      Z31, Z6, Z6
+	VPANDQ       Z24, Z6, Z6
+	MOVQ         $0x00000000000000ff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   312(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 384(R8)
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPXORQ       Z14, Z14, Z14
+	VPXORQ       Z15, Z15, Z15
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z23, Z23, Z23
+	MOVQ         k0+40(FP), R11
+	VPBROADCASTQ (R11), Z25
+	MOVL         $0x00000001, AX
+	KMOVQ        AX, K1
+	MOVL         $0x00000032, R11
+
+	// sum = (sum + a·b_i + n·m)/2^52, where m makes that exact. Sums stay below 2^61.
+limb:
+	VPBROADCASTQ (R8), Z20
+	VPMADD52LUQ  Z20, Z0, Z10
+	VPXORQ       Z21, Z21, Z21
+	VPMADD52LUQ  Z25, Z10, Z21
+	VPXORQ       Z22, Z22, Z22
+	VPMADD52HUQ  Z20, Z0, Z22
+	VPBROADCASTQ X21, Z21
+	VPMADD52LUQ  Z20, Z1, Z11
+	VPMADD52LUQ  Z20, Z2, Z12
+	VPMADD52LUQ  Z20, Z3, Z13
+	VPMADD52LUQ  Z20, Z4, Z14
+	VPMADD52LUQ  Z20, Z5, Z15
+	VPMADD52LUQ  Z20, Z6, Z16
+	VPMADD52LUQ  (CX), Z21, Z10
+	VPMADD52LUQ  64(CX), Z21, Z11
+	VPMADD52LUQ  128(CX), Z21, Z12
+	VPMADD52LUQ  192(CX), Z21, Z13
+	VPMADD52LUQ  256(CX), Z21, Z14
+	VPMADD52LUQ  320(CX), Z21, Z15
+	VPMADD52LUQ  384(CX), Z21, Z16
+	VPMADD52HUQ  (CX), Z21, Z22
+	VPSRLQ.Z     $0x34, Z10, K1, Z26
+	VPADDQ       Z26, Z22, Z22
+	VALIGNQ      $0x01, Z10, Z11, Z10
+	VPADDQ       Z22, Z10, Z10
+	VALIGNQ      $0x01, Z11, Z12, Z11
+	VPMADD52HUQ  Z20, Z1, Z11
+	VPMADD52HUQ  64(CX), Z21, Z11
+	VALIGNQ      $0x01, Z12, Z13, Z12
+	VPMADD52HUQ  Z20, Z2, Z12
+	VPMADD52HUQ  128(CX), Z21, Z12
+	VALIGNQ      $0x01, Z13, Z14, Z13
+	VPMADD52HUQ  Z20, Z3, Z13
+	VPMADD52HUQ  192(CX), Z21, Z13
+	VALIGNQ      $0x01, Z14, Z15, Z14
+	VPMADD52HUQ  Z20, Z4, Z14
+	VPMADD52HUQ  256(CX), Z21, Z14
+	VALIGNQ      $0x01, Z15, Z16, Z15
+	VPMADD52HUQ  Z20, Z5, Z15
+	VPMADD52HUQ  320(CX), Z21, Z15
+	VALIGNQ      $0x01, Z16, Z23, Z16
+	VPMADD52HUQ  Z20, Z6, Z16
+	VPMADD52HUQ  384(CX), Z21, Z16
+	ADDQ         $0x08, R8
+	DECQ         R11
+	JNE          limb
+
+	// Carry, and pack in limbs of 64 bits.
+	MOVQ      t+48(FP), R8
+	VMOVDQU64 Z10, (R8)
+	VMOVDQU64 Z11, 64(R8)
+	VMOVDQU64 Z12, 128(R8)
+	VMOVDQU64 Z13, 192(R8)
+	VMOVDQU64 Z14, 256(R8)
+	VMOVDQU64 Z15, 320(R8)
+	VMOVDQU64 Z16, 384(R8)
+	VZEROUPPER
+	XORL      AX, AX
+	XORL      R9, R9
+	MOVQ      $0x000fffffffffffff, R11
+	MOVQ      (R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R9
+	MOVQ      8(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x34, R10
+	ORQ       R10, R9
+	MOVQ      R9, (R8)
+	SHRQ      $0x0c, DX
+	MOVQ      DX, R9
+	MOVQ      16(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x28, R10
+	ORQ       R10, R9
+	MOVQ      R9, 8(R8)
+	SHRQ      $0x18, DX
+	MOVQ      DX, R9
+	MOVQ      24(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x1c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 16(R8)
+	SHRQ      $0x24, DX
+	MOVQ      DX, R9
+	MOVQ      32(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x10, R10
+	ORQ       R10, R9
+	MOVQ      R9, 24(R8)
+	SHRQ      $0x30, DX
+	MOVQ      DX, R9
+	MOVQ      40(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x04, R10
+	ORQ       R10, R9
+	MOVQ      48(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x38, R10
+	ORQ       R10, R9
+	MOVQ      R9, 32(R8)
+	SHRQ      $0x08, DX
+	MOVQ      DX, R9
+	MOVQ      56(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x2c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 40(R8)
+	SHRQ      $0x14, DX
+	MOVQ      DX, R9
+	MOVQ      64(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	MOVQ      R9, 48(R8)
+	SHRQ      $0x20, DX
+	MOVQ      DX, R9
+	MOVQ      72(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x14, R10
+	ORQ       R10, R9
+	MOVQ      R9, 56(R8)
+	SHRQ      $0x2c, DX
+	MOVQ      DX, R9
+	MOVQ      80(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x08, R10
+	ORQ       R10, R9
+	MOVQ      88(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x3c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 64(R8)
+	SHRQ      $0x04, DX
+	MOVQ      DX, R9
+	MOVQ      96(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x30, R10
+	ORQ       R10, R9
+	MOVQ      R9, 72(R8)
+	SHRQ      $0x10, DX
+	MOVQ      DX, R9
+	MOVQ      104(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x24, R10
+	ORQ       R10, R9
+	MOVQ      R9, 80(R8)
+	SHRQ      $0x1c, DX
+	MOVQ      DX, R9
+	MOVQ      112(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x18, R10
+	ORQ       R10, R9
+	MOVQ      R9, 88(R8)
+	SHRQ      $0x28, DX
+	MOVQ      DX, R9
+	MOVQ      120(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x0c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 96(R8)
+	MOVQ      128(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R9
+	MOVQ      136(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x34, R10
+	ORQ       R10, R9
+	MOVQ      R9, 104(R8)
+	SHRQ      $0x0c, DX
+	MOVQ      DX, R9
+	MOVQ      144(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x28, R10
+	ORQ       R10, R9
+	MOVQ      R9, 112(R8)
+	SHRQ      $0x18, DX
+	MOVQ      DX, R9
+	MOVQ      152(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x1c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 120(R8)
+	SHRQ      $0x24, DX
+	MOVQ      DX, R9
+	MOVQ      160(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x10, R10
+	ORQ       R10, R9
+	MOVQ      R9, 128(R8)
+	SHRQ      $0x30, DX
+	MOVQ      DX, R9
+	MOVQ      168(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x04, R10
+	ORQ       R10, R9
+	MOVQ      176(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x38, R10
+	ORQ       R10, R9
+	MOVQ      R9, 136(R8)
+	SHRQ      $0x08, DX
+	MOVQ      DX, R9
+	MOVQ      184(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x2c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 144(R8)
+	SHRQ      $0x14, DX
+	MOVQ      DX, R9
+	MOVQ      192(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	MOVQ      R9, 152(R8)
+	SHRQ      $0x20, DX
+	MOVQ      DX, R9
+	MOVQ      200(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x14, R10
+	ORQ       R10, R9
+	MOVQ      R9, 160(R8)
+	SHRQ      $0x2c, DX
+	MOVQ      DX, R9
+	MOVQ      208(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x08, R10
+	ORQ       R10, R9
+	MOVQ      216(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x3c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 168(R8)
+	SHRQ      $0x04, DX
+	MOVQ      DX, R9
+	MOVQ      224(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x30, R10
+	ORQ       R10, R9
+	MOVQ      R9, 176(R8)
+	SHRQ      $0x10, DX
+	MOVQ      DX, R9
+	MOVQ      232(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x24, R10
+	ORQ       R10, R9
+	MOVQ      R9, 184(R8)
+	SHRQ      $0x1c, DX
+	MOVQ      DX, R9
+	MOVQ      240(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x18, R10
+	ORQ       R10, R9
+	MOVQ      R9, 192(R8)
+	SHRQ      $0x28, DX
+	MOVQ      DX, R9
+	MOVQ      248(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x0c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 200(R8)
+	MOVQ      256(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R9
+	MOVQ      264(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x34, R10
+	ORQ       R10, R9
+	MOVQ      R9, 208(R8)
+	SHRQ      $0x0c, DX
+	MOVQ      DX, R9
+	MOVQ      272(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x28, R10
+	ORQ       R10, R9
+	MOVQ      R9, 216(R8)
+	SHRQ      $0x18, DX
+	MOVQ      DX, R9
+	MOVQ      280(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x1c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 224(R8)
+	SHRQ      $0x24, DX
+	MOVQ      DX, R9
+	MOVQ      288(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x10, R10
+	ORQ       R10, R9
+	MOVQ      R9, 232(R8)
+	SHRQ      $0x30, DX
+	MOVQ      DX, R9
+	MOVQ      296(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x04, R10
+	ORQ       R10, R9
+	MOVQ      304(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x38, R10
+	ORQ       R10, R9
+	MOVQ      R9, 240(R8)
+	SHRQ      $0x08, DX
+	MOVQ      DX, R9
+	MOVQ      312(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x2c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 248(R8)
+	SHRQ      $0x14, DX
+	MOVQ      DX, R9
+	MOVQ      320(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	MOVQ      R9, 256(R8)
+	SHRQ      $0x20, DX
+	MOVQ      DX, R9
+	MOVQ      328(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x14, R10
+	ORQ       R10, R9
+	MOVQ      R9, 264(R8)
+	SHRQ      $0x2c, DX
+	MOVQ      DX, R9
+	MOVQ      336(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x08, R10
+	ORQ       R10, R9
+	MOVQ      344(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x3c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 272(R8)
+	SHRQ      $0x04, DX
+	MOVQ      DX, R9
+	MOVQ      352(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x30, R10
+	ORQ       R10, R9
+	MOVQ      R9, 280(R8)
+	SHRQ      $0x10, DX
+	MOVQ      DX, R9
+	MOVQ      360(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x24, R10
+	ORQ       R10, R9
+	MOVQ      R9, 288(R8)
+	SHRQ      $0x1c, DX
+	MOVQ      DX, R9
+	MOVQ      368(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x18, R10
+	ORQ       R10, R9
+	MOVQ      R9, 296(R8)
+	SHRQ      $0x28, DX
+	MOVQ      DX, R9
+	MOVQ      376(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x0c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 304(R8)
+	MOVQ      384(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R9
+	MOVQ      392(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x34, R10
+	ORQ       R10, R9
+	MOVQ      R9, 312(R8)
+	SHRQ      $0x0c, DX
+	MOVQ      DX, R9
+
+	// What is above the limbs of 64 bits is 0 or 1. Subtract n for a trial.
+	MOVQ R9, AX
+	MOVQ n+24(FP), SI
+	MOVQ z+0(FP), BX
+	MOVQ (R8), DX
+	SUBQ (SI), DX
+	MOVQ DX, (BX)
+	MOVQ 8(R8), R9
+	SBBQ 8(SI), R9
+	MOVQ R9, 8(BX)
+	MOVQ 16(R8), R10
+	SBBQ 16(SI), R10
+	MOVQ R10, 16(BX)
+	MOVQ 24(R8), R12
+	SBBQ 24(SI), R12
+	MOVQ R12, 24(BX)
+	MOVQ 32(R8), R13
+	SBBQ 32(SI), R13
+	MOVQ R13, 32(BX)
+	MOVQ 40(R8), DX
+	SBBQ 40(SI), DX
+	MOVQ DX, 40(BX)
+	MOVQ 48(R8), R9
+	SBBQ 48(SI), R9
+	MOVQ R9, 48(BX)
+	MOVQ 56(R8), R10
+	SBBQ 56(SI), R10
+	MOVQ R10, 56(BX)
+	MOVQ 64(R8), R12
+	SBBQ 64(SI), R12
+	MOVQ R12, 64(BX)
+	MOVQ 72(R8), R13
+	SBBQ 72(SI), R13
+	MOVQ R13, 72(BX)
+	MOVQ 80(R8), DX
+	SBBQ 80(SI), DX
+	MOVQ DX, 80(BX)
+	MOVQ 88(R8), R9
+	SBBQ 88(SI), R9
+	MOVQ R9, 88(BX)
+	MOVQ 96(R8), R10
+	SBBQ 96(SI), R10
+	MOVQ R10, 96(BX)
+	MOVQ 104(R8), R12
+	SBBQ 104(SI), R12
+	MOVQ R12, 104(BX)
+	MOVQ 112(R8), R13
+	SBBQ 112(SI), R13
+	MOVQ R13, 112(BX)
+	MOVQ 120(R8), DX
+	SBBQ 120(SI), DX
+	MOVQ DX, 120(BX)
+	MOVQ 128(R8), R9
+	SBBQ 128(SI), R9
+	MOVQ R9, 128(BX)
+	MOVQ 136(R8), R10
+	SBBQ 136(SI), R10
+	MOVQ R10, 136(BX)
+	MOVQ 144(R8), R12
+	SBBQ 144(SI), R12
+	MOVQ R12, 144(BX)
+	MOVQ 152(R8), R13
+	SBBQ 152(SI), R13
+	MOVQ R13, 152(BX)
+	MOVQ 160(R8), DX
+	SBBQ 160(SI), DX
+	MOVQ DX, 160(BX)
+	MOVQ 168(R8), R9
+	SBBQ 168(SI), R9
+	MOVQ R9, 168(BX)
+	MOVQ 176(R8), R10
+	SBBQ 176(SI), R10
+	MOVQ R10, 176(BX)
+	MOVQ 184(R8), R12
+	SBBQ 184(SI), R12
+	MOVQ R12, 184(BX)
+	MOVQ 192(R8), R13
+	SBBQ 192(SI), R13
+	MOVQ R13, 192(BX)
+	MOVQ 200(R8), DX
+	SBBQ 200(SI), DX
+	MOVQ DX, 200(BX)
+	MOVQ 208(R8), R9
+	SBBQ 208(SI), R9
+	MOVQ R9, 208(BX)
+	MOVQ 216(R8), R10
+	SBBQ 216(SI), R10
+	MOVQ R10, 216(BX)
+	MOVQ 224(R8), R12
+	SBBQ 224(SI), R12
+	MOVQ R12, 224(BX)
+	MOVQ 232(R8), R13
+	SBBQ 232(SI), R13
+	MOVQ R13, 232(BX)
+	MOVQ 240(R8), DX
+	SBBQ 240(SI), DX
+	MOVQ DX, 240(BX)
+	MOVQ 248(R8), R9
+	SBBQ 248(SI), R9
+	MOVQ R9, 248(BX)
+	MOVQ 256(R8), R10
+	SBBQ 256(SI), R10
+	MOVQ R10, 256(BX)
+	MOVQ 264(R8), R12
+	SBBQ 264(SI), R12
+	MOVQ R12, 264(BX)
+	MOVQ 272(R8), R13
+	SBBQ 272(SI), R13
+	MOVQ R13, 272(BX)
+	MOVQ 280(R8), DX
+	SBBQ 280(SI), DX
+	MOVQ DX, 280(BX)
+	MOVQ 288(R8), R9
+	SBBQ 288(SI), R9
+	MOVQ R9, 288(BX)
+	MOVQ 296(R8), R10
+	SBBQ 296(SI), R10
+	MOVQ R10, 296(BX)
+	MOVQ 304(R8), R12
+	SBBQ 304(SI), R12
+	MOVQ R12, 304(BX)
+	MOVQ 312(R8), R13
+	SBBQ 312(SI), R13
+	MOVQ R13, 312(BX)
+	SBBQ $0x00, AX
+
+	// The carry flag says that the sum is below n: take the sum then.
+	MOVQ    (BX), DX
+	CMOVQCS (R8), DX
+	MOVQ    DX, (BX)
+	MOVQ    8(BX), R9
+	CMOVQCS 8(R8), R9
+	MOVQ    R9, 8(BX)
+	MOVQ    16(BX), R10
+	CMOVQCS 16(R8), R10
+	MOVQ    R10, 16(BX)
+	MOVQ    24(BX), R12
+	CMOVQCS 24(R8), R12
+	MOVQ    R12, 24(BX)
+	MOVQ    32(BX), R13
+	CMOVQCS 32(R8), R13
+	MOVQ    R13, 32(BX)
+	MOVQ    40(BX), DX
+	CMOVQCS 40(R8), DX
+	MOVQ    DX, 40(BX)
+	MOVQ    48(BX), R9
+	CMOVQCS 48(R8), R9
+	MOVQ    R9, 48(BX)
+	MOVQ    56(BX), R10
+	CMOVQCS 56(R8), R10
+	MOVQ    R10, 56(BX)
+	MOVQ    64(BX), R12
+	CMOVQCS 64(R8), R12
+	MOVQ    R12, 64(BX)
+	MOVQ    72(BX), R13
+	CMOVQCS 72(R8), R13
+	MOVQ    R13, 72(BX)
+	MOVQ    80(BX), DX
+	CMOVQCS 80(R8), DX
+	MOVQ    DX, 80(BX)
+	MOVQ    88(BX), R9
+	CMOVQCS 88(R8), R9
+	MOVQ    R9, 88(BX)
+	MOVQ    96(BX), R10
+	CMOVQCS 96(R8), R10
+	MOVQ    R10, 96(BX)
+	MOVQ    104(BX), R12
+	CMOVQCS 104(R8), R12
+	MOVQ    R12, 104(BX)
+	MOVQ    112(BX), R13
+	CMOVQCS 112(R8), R13
+	MOVQ    R13, 112(BX)
+	MOVQ    120(BX), DX
+	CMOVQCS 120(R8), DX
+	MOVQ    DX, 120(BX)
+	MOVQ    128(BX), R9
+	CMOVQCS 128(R8), R9
+	MOVQ    R9, 128(BX)
+	MOVQ    136(BX), R10
+	CMOVQCS 136(R8), R10
+	MOVQ    R10, 136(BX)
+	MOVQ    144(BX), R12
+	CMOVQCS 144(R8), R12
+	MOVQ    R12, 144(BX)
+	MOVQ    152(BX), R13
+	CMOVQCS 152(R8), R13
+	MOVQ    R13, 152(BX)
+	MOVQ    160(BX), DX
+	CMOVQCS 160(R8), DX
+	MOVQ    DX, 160(BX)
+	MOVQ    168(BX), R9
+	CMOVQCS 168(R8), R9
+	MOVQ    R9, 168(BX)
+	MOVQ    176(BX), R10
+	CMOVQCS 176(R8), R10
+	MOVQ    R10, 176(BX)
+	MOVQ    184(BX), R12
+	CMOVQCS 184(R8), R12
+	MOVQ    R12, 184(BX)
+	MOVQ    192(BX), R13
+	CMOVQCS 192(R8), R13
+	MOVQ    R13, 192(BX)
+	MOVQ    200(BX), DX
+	CMOVQCS 200(R8), DX
+	MOVQ    DX, 200(BX)
+	MOVQ    208(BX), R9
+	CMOVQCS 208(R8), R9
+	MOVQ    R9, 208(BX)
+	MOVQ    216(BX), R10
+	CMOVQCS 216(R8), R10
+	MOVQ    R10, 216(BX)
+	MOVQ    224(BX), R12
+	CMOVQCS 224(R8), R12
+	MOVQ    R12, 224(BX)
+	MOVQ    232(BX), R13
+	CMOVQCS 232(R8), R13
+	MOVQ    R13, 232(BX)
+	MOVQ    240(BX), DX
+	CMOVQCS 240(R8), DX
+	MOVQ    DX, 240(BX)
+	MOVQ    248(BX), R9
+	CMOVQCS 248(R8), R9
+	MOVQ    R9, 248(BX)
+	MOVQ    256(BX), R10
+	CMOVQCS 256(R8), R10
+	MOVQ    R10, 256(BX)
+	MOVQ    264(BX), R12
+	CMOVQCS 264(R8), R12
+	MOVQ    R12, 264(BX)
+	MOVQ    272(BX), R13
+	CMOVQCS 272(R8), R13
+	MOVQ    R13, 272(BX)
+	MOVQ    280(BX), DX
+	CMOVQCS 280(R8), DX
+	MOVQ    DX, 280(BX)
+	MOVQ    288(BX), R9
+	CMOVQCS 288(R8), R9
+	MOVQ    R9, 288(BX)
+	MOVQ    296(BX), R10
+	CMOVQCS 296(R8), R10
+	MOVQ    R10, 296(BX)
+	MOVQ    304(BX), R12
+	CMOVQCS 304(R8), R12
+	MOVQ    R12, 304(BX)
+	MOVQ    312(BX), R13
+	CMOVQCS 312(R8), R13
+	MOVQ    R13, 312(BX)
+	RET
+
 // func mulWide48(z *uint64, x *uint64, y *uint64, n *uint64, n52 *uint64, k0 *uint64, t *uint64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512IFMA, AVX512VBMI, CMOV
 TEXT ·mulWide48(SB), NOSPLIT, $0-56
@@ -2455,6 +3389,1280 @@ limb:
 	MOVQ    376(BX), R10
 	CMOVQCS 376(R8), R10
 	MOVQ    R10, 376(BX)
+	RET
+
+// func mulWide56(z *uint64, x *uint64, y *uint64, n *uint64, n52 *uint64, k0 *uint64, t *uint64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512IFMA, AVX512VBMI, CMOV
+TEXT ·mulWide56(SB), NOSPLIT, $0-56
+	MOVQ         x+8(FP), SI
+	MOVQ         y+16(FP), DI
+	MOVQ         n52+32(FP), CX
+	MOVQ         t+48(FP), R8
+	MOVQ         $0x000fffffffffffff, AX
+	VPBROADCASTQ AX, Z24
+	VMOVDQU64    wide_index<>+0(SB), Z30
+	VMOVDQU64    wide_shift<>+0(SB), Z31
+	MOVQ         $0xffffffffffffff80, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   -7(SI), K1, Z0
+	VPERMB       Z0, Z30, Z0
+	VPSRLVQ      Z31, Z0, Z0
+	VPANDQ       Z24, Z0, Z0
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   (DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, (R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   45(SI), K1, Z1
+	VPERMB       Z1, Z30, Z1
+	VPSRLVQ      Z31, Z1, Z1
+	VPANDQ       Z24, Z1, Z1
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   52(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 64(R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   97(SI), K1, Z2
+	VPERMB       Z2, Z30, Z2
+	VPSRLVQ      Z31, Z2, Z2
+	VPANDQ       Z24, Z2, Z2
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   104(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 128(R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   149(SI), K1, Z3
+	VPERMB       Z3, Z30, Z3
+	VPSRLVQ      Z31, Z3, Z3
+	VPANDQ       Z24, Z3, Z3
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   156(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 192(R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   201(SI), K1, Z4
+	VPERMB       Z4, Z30, Z4
+	VPSRLVQ      Z31, Z4, Z4
+	VPANDQ       Z24, Z4, Z4
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   208(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 256(R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   253(SI), K1, Z5
+	VPERMB       Z5, Z30, Z5
+	VPSRLVQ      Z31, Z5, Z5
+	VPANDQ       Z24, Z5, Z5
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   260(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 320(R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   305(SI), K1, Z6
+	VPERMB       Z6, Z30, Z6
+	VPSRLVQ      Z31, Z6, Z6
+	VPANDQ       Z24, Z6, Z6
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   312(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 384(R8)
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   357(SI), K1, Z7
+	VPERMB       Z7, Z30, Z7
+	VPSRLVQ      Z31, Z7, Z7
+	VPANDQ       Z24, Z7, Z7
+	MOVQ         $0xffffffffffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   364(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 448(R8)
+	MOVQ         $0x0000007fffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   409(SI), K1, Z8
+	VPERMB       Z8, Z30, Z8
+	VPSRLVQ      Z31, Z8, Z8
+	VPANDQ       Z24, Z8, Z8
+	MOVQ         $0x00000000ffffffff, AX
+	KMOVQ        AX, K1
+	VMOVDQU8.Z   416(DI), K1, Z20
+	VPERMB       Z20, Z30, Z20
+	VPSRLVQ      Z31, Z20, Z20
+	VPANDQ       Z24, Z20, Z20
+	VMOVDQU64    Z20, 512(R8)
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPXORQ       Z14, Z14, Z14
+	VPXORQ       Z15, Z15, Z15
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z23, Z23, Z23
+	MOVQ         k0+40(FP), R11
+	VPBROADCASTQ (R11), Z25
+	MOVL         $0x00000001, AX
+	KMOVQ        AX, K1
+	MOVL         $0x00000046, R11
+
+	// sum = (sum + a·b_i + n·m)/2^52, where m makes that exact. Sums stay below 2^61.
+limb:
+	VPBROADCASTQ (R8), Z20
+	VPMADD52LUQ  Z20, Z0, Z10
+	VPXORQ       Z21, Z21, Z21
+	VPMADD52LUQ  Z25, Z10, Z21
+	VPXORQ       Z22, Z22, Z22
+	VPMADD52HUQ  Z20, Z0, Z22
+	VPBROADCASTQ X21, Z21
+	VPMADD52LUQ  Z20, Z1, Z11
+	VPMADD52LUQ  Z20, Z2, Z12
+	VPMADD52LUQ  Z20, Z3, Z13
+	VPMADD52LUQ  Z20, Z4, Z14
+	VPMADD52LUQ  Z20, Z5, Z15
+	VPMADD52LUQ  Z20, Z6, Z16
+	VPMADD52LUQ  Z20, Z7, Z17
+	VPMADD52LUQ  Z20, Z8, Z18
+	VPMADD52LUQ  (CX), Z21, Z10
+	VPMADD52LUQ  64(CX), Z21, Z11
+	VPMADD52LUQ  128(CX), Z21, Z12
+	VPMADD52LUQ  192(CX), Z21, Z13
+	VPMADD52LUQ  256(CX), Z21, Z14
+	VPMADD52LUQ  320(CX), Z21, Z15
+	VPMADD52LUQ  384(CX), Z21, Z16
+	VPMADD52LUQ  448(CX), Z21, Z17
+	VPMADD52LUQ  512(CX), Z21, Z18
+	VPMADD52HUQ  (CX), Z21, Z22
+	VPSRLQ.Z     $0x34, Z10, K1, Z26
+	VPADDQ       Z26, Z22, Z22
+	VALIGNQ      $0x01, Z10, Z11, Z10
+	VPADDQ       Z22, Z10, Z10
+	VALIGNQ      $0x01, Z11, Z12, Z11
+	VPMADD52HUQ  Z20, Z1, Z11
+	VPMADD52HUQ  64(CX), Z21, Z11
+	VALIGNQ      $0x01, Z12, Z13, Z12
+	VPMADD52HUQ  Z20, Z2, Z12
+	VPMADD52HUQ  128(CX), Z21, Z12
+	VALIGNQ      $0x01, Z13, Z14, Z13
+	VPMADD52HUQ  Z20, Z3, Z13
+	VPMADD52HUQ  192(CX), Z21, Z13
+	VALIGNQ      $0x01, Z14, Z15, Z14
+	VPMADD52HUQ  Z20, Z4, Z14
+	VPMADD52HUQ  256(CX), Z21, Z14
+	VALIGNQ      $0x01, Z15, Z16, Z15
+	VPMADD52HUQ  Z20, Z5, Z15
+	VPMADD52HUQ  320(CX), Z21, Z15
+	VALIGNQ      $0x01, Z16, Z17, Z16
+	VPMADD52HUQ  Z20, Z6, Z16
+	VPMADD52HUQ  384(CX), Z21, Z16
+	VALIGNQ      $0x01, Z17, Z18, Z17
+	VPMADD52HUQ  Z20, Z7, Z17
+	VPMADD52HUQ  448(CX), Z21, Z17
+	VALIGNQ      $0x01, Z18, Z23, Z18
+	VPMADD52HUQ  Z20, Z8, Z18
+	VPMADD52HUQ  512(CX), Z21, Z18
+	ADDQ         $0x08, R8
+	DECQ         R11
+	JNE          limb
+
+	// Carry, and pack in limbs of 64 bits.
+	MOVQ      t+48(FP), R8
+	VMOVDQU64 Z10, (R8)
+	VMOVDQU64 Z11, 64(R8)
+	VMOVDQU64 Z12, 128(R8)
+	VMOVDQU64 Z13, 192(R8)
+	VMOVDQU64 Z14, 256(R8)
+	VMOVDQU64 Z15, 320(R8)
+	VMOVDQU64 Z16, 384(R8)
+	VMOVDQU64 Z17, 448(R8)
+	VMOVDQU64 Z18, 512(R8)
+	VZEROUPPER
+	XORL      AX, AX
+	XORL      R9, R9
+	MOVQ      $0x000fffffffffffff, R11
+	MOVQ      (R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R9
+	MOVQ      8(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x34, R10
+	ORQ       R10, R9
+	MOVQ      R9, (R8)
+	SHRQ      $0x0c, DX
+	MOVQ      DX, R9
+	MOVQ      16(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x28, R10
+	ORQ       R10, R9
+	MOVQ      R9, 8(R8)
+	SHRQ      $0x18, DX
+	MOVQ      DX, R9
+	MOVQ      24(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x1c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 16(R8)
+	SHRQ      $0x24, DX
+	MOVQ      DX, R9
+	MOVQ      32(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x10, R10
+	ORQ       R10, R9
+	MOVQ      R9, 24(R8)
+	SHRQ      $0x30, DX
+	MOVQ      DX, R9
+	MOVQ      40(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x04, R10
+	ORQ       R10, R9
+	MOVQ      48(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x38, R10
+	ORQ       R10, R9
+	MOVQ      R9, 32(R8)
+	SHRQ      $0x08, DX
+	MOVQ      DX, R9
+	MOVQ      56(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x2c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 40(R8)
+	SHRQ      $0x14, DX
+	MOVQ      DX, R9
+	MOVQ      64(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	MOVQ      R9, 48(R8)
+	SHRQ      $0x20, DX
+	MOVQ      DX, R9
+	MOVQ      72(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x14, R10
+	ORQ       R10, R9
+	MOVQ      R9, 56(R8)
+	SHRQ      $0x2c, DX
+	MOVQ      DX, R9
+	MOVQ      80(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x08, R10
+	ORQ       R10, R9
+	MOVQ      88(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x3c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 64(R8)
+	SHRQ      $0x04, DX
+	MOVQ      DX, R9
+	MOVQ      96(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x30, R10
+	ORQ       R10, R9
+	MOVQ      R9, 72(R8)
+	SHRQ      $0x10, DX
+	MOVQ      DX, R9
+	MOVQ      104(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x24, R10
+	ORQ       R10, R9
+	MOVQ      R9, 80(R8)
+	SHRQ      $0x1c, DX
+	MOVQ      DX, R9
+	MOVQ      112(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x18, R10
+	ORQ       R10, R9
+	MOVQ      R9, 88(R8)
+	SHRQ      $0x28, DX
+	MOVQ      DX, R9
+	MOVQ      120(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x0c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 96(R8)
+	MOVQ      128(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R9
+	MOVQ      136(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x34, R10
+	ORQ       R10, R9
+	MOVQ      R9, 104(R8)
+	SHRQ      $0x0c, DX
+	MOVQ      DX, R9
+	MOVQ      144(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x28, R10
+	ORQ       R10, R9
+	MOVQ      R9, 112(R8)
+	SHRQ      $0x18, DX
+	MOVQ      DX, R9
+	MOVQ      152(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x1c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 120(R8)
+	SHRQ      $0x24, DX
+	MOVQ      DX, R9
+	MOVQ      160(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x10, R10
+	ORQ       R10, R9
+	MOVQ      R9, 128(R8)
+	SHRQ      $0x30, DX
+	MOVQ      DX, R9
+	MOVQ      168(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x04, R10
+	ORQ       R10, R9
+	MOVQ      176(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x38, R10
+	ORQ       R10, R9
+	MOVQ      R9, 136(R8)
+	SHRQ      $0x08, DX
+	MOVQ      DX, R9
+	MOVQ      184(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x2c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 144(R8)
+	SHRQ      $0x14, DX
+	MOVQ      DX, R9
+	MOVQ      192(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	MOVQ      R9, 152(R8)
+	SHRQ      $0x20, DX
+	MOVQ      DX, R9
+	MOVQ      200(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x14, R10
+	ORQ       R10, R9
+	MOVQ      R9, 160(R8)
+	SHRQ      $0x2c, DX
+	MOVQ      DX, R9
+	MOVQ      208(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x08, R10
+	ORQ       R10, R9
+	MOVQ      216(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x3c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 168(R8)
+	SHRQ      $0x04, DX
+	MOVQ      DX, R9
+	MOVQ      224(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x30, R10
+	ORQ       R10, R9
+	MOVQ      R9, 176(R8)
+	SHRQ      $0x10, DX
+	MOVQ      DX, R9
+	MOVQ      232(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x24, R10
+	ORQ       R10, R9
+	MOVQ      R9, 184(R8)
+	SHRQ      $0x1c, DX
+	MOVQ      DX, R9
+	MOVQ      240(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x18, R10
+	ORQ       R10, R9
+	MOVQ      R9, 192(R8)
+	SHRQ      $0x28, DX
+	MOVQ      DX, R9
+	MOVQ      248(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x0c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 200(R8)
+	MOVQ      256(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R9
+	MOVQ      264(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x34, R10
+	ORQ       R10, R9
+	MOVQ      R9, 208(R8)
+	SHRQ      $0x0c, DX
+	MOVQ      DX, R9
+	MOVQ      272(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x28, R10
+	ORQ       R10, R9
+	MOVQ      R9, 216(R8)
+	SHRQ      $0x18, DX
+	MOVQ      DX, R9
+	MOVQ      280(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x1c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 224(R8)
+	SHRQ      $0x24, DX
+	MOVQ      DX, R9
+	MOVQ      288(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x10, R10
+	ORQ       R10, R9
+	MOVQ      R9, 232(R8)
+	SHRQ      $0x30, DX
+	MOVQ      DX, R9
+	MOVQ      296(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x04, R10
+	ORQ       R10, R9
+	MOVQ      304(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x38, R10
+	ORQ       R10, R9
+	MOVQ      R9, 240(R8)
+	SHRQ      $0x08, DX
+	MOVQ      DX, R9
+	MOVQ      312(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x2c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 248(R8)
+	SHRQ      $0x14, DX
+	MOVQ      DX, R9
+	MOVQ      320(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	MOVQ      R9, 256(R8)
+	SHRQ      $0x20, DX
+	MOVQ      DX, R9
+	MOVQ      328(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x14, R10
+	ORQ       R10, R9
+	MOVQ      R9, 264(R8)
+	SHRQ      $0x2c, DX
+	MOVQ      DX, R9
+	MOVQ      336(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x08, R10
+	ORQ       R10, R9
+	MOVQ      344(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x3c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 272(R8)
+	SHRQ      $0x04, DX
+	MOVQ      DX, R9
+	MOVQ      352(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x30, R10
+	ORQ       R10, R9
+	MOVQ      R9, 280(R8)
+	SHRQ      $0x10, DX
+	MOVQ      DX, R9
+	MOVQ      360(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x24, R10
+	ORQ       R10, R9
+	MOVQ      R9, 288(R8)
+	SHRQ      $0x1c, DX
+	MOVQ      DX, R9
+	MOVQ      368(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x18, R10
+	ORQ       R10, R9
+	MOVQ      R9, 296(R8)
+	SHRQ      $0x28, DX
+	MOVQ      DX, R9
+	MOVQ      376(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x0c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 304(R8)
+	MOVQ      384(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R9
+	MOVQ      392(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x34, R10
+	ORQ       R10, R9
+	MOVQ      R9, 312(R8)
+	SHRQ      $0x0c, DX
+	MOVQ      DX, R9
+	MOVQ      400(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x28, R10
+	ORQ       R10, R9
+	MOVQ      R9, 320(R8)
+	SHRQ      $0x18, DX
+	MOVQ      DX, R9
+	MOVQ      408(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x1c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 328(R8)
+	SHRQ      $0x24, DX
+	MOVQ      DX, R9
+	MOVQ      416(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x10, R10
+	ORQ       R10, R9
+	MOVQ      R9, 336(R8)
+	SHRQ      $0x30, DX
+	MOVQ      DX, R9
+	MOVQ      424(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x04, R10
+	ORQ       R10, R9
+	MOVQ      432(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x38, R10
+	ORQ       R10, R9
+	MOVQ      R9, 344(R8)
+	SHRQ      $0x08, DX
+	MOVQ      DX, R9
+	MOVQ      440(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x2c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 352(R8)
+	SHRQ      $0x14, DX
+	MOVQ      DX, R9
+	MOVQ      448(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	MOVQ      R9, 360(R8)
+	SHRQ      $0x20, DX
+	MOVQ      DX, R9
+	MOVQ      456(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x14, R10
+	ORQ       R10, R9
+	MOVQ      R9, 368(R8)
+	SHRQ      $0x2c, DX
+	MOVQ      DX, R9
+	MOVQ      464(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x08, R10
+	ORQ       R10, R9
+	MOVQ      472(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x3c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 376(R8)
+	SHRQ      $0x04, DX
+	MOVQ      DX, R9
+	MOVQ      480(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x30, R10
+	ORQ       R10, R9
+	MOVQ      R9, 384(R8)
+	SHRQ      $0x10, DX
+	MOVQ      DX, R9
+	MOVQ      488(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x24, R10
+	ORQ       R10, R9
+	MOVQ      R9, 392(R8)
+	SHRQ      $0x1c, DX
+	MOVQ      DX, R9
+	MOVQ      496(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x18, R10
+	ORQ       R10, R9
+	MOVQ      R9, 400(R8)
+	SHRQ      $0x28, DX
+	MOVQ      DX, R9
+	MOVQ      504(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x0c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 408(R8)
+	MOVQ      512(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R9
+	MOVQ      520(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x34, R10
+	ORQ       R10, R9
+	MOVQ      R9, 416(R8)
+	SHRQ      $0x0c, DX
+	MOVQ      DX, R9
+	MOVQ      528(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x28, R10
+	ORQ       R10, R9
+	MOVQ      R9, 424(R8)
+	SHRQ      $0x18, DX
+	MOVQ      DX, R9
+	MOVQ      536(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x1c, R10
+	ORQ       R10, R9
+	MOVQ      R9, 432(R8)
+	SHRQ      $0x24, DX
+	MOVQ      DX, R9
+	MOVQ      544(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x10, R10
+	ORQ       R10, R9
+	MOVQ      R9, 440(R8)
+	SHRQ      $0x30, DX
+	MOVQ      DX, R9
+	MOVQ      552(R8), DX
+	ADDQ      AX, DX
+	MOVQ      DX, AX
+	SHRQ      $0x34, AX
+	ANDQ      R11, DX
+	MOVQ      DX, R10
+	SHLQ      $0x04, R10
+	ORQ       R10, R9
+
+	// What is above the limbs of 64 bits is 0 or 1. Subtract n for a trial.
+	MOVQ R9, AX
+	MOVQ n+24(FP), SI
+	MOVQ z+0(FP), BX
+	MOVQ (R8), DX
+	SUBQ (SI), DX
+	MOVQ DX, (BX)
+	MOVQ 8(R8), R9
+	SBBQ 8(SI), R9
+	MOVQ R9, 8(BX)
+	MOVQ 16(R8), R10
+	SBBQ 16(SI), R10
+	MOVQ R10, 16(BX)
+	MOVQ 24(R8), R12
+	SBBQ 24(SI), R12
+	MOVQ R12, 24(BX)
+	MOVQ 32(R8), R13
+	SBBQ 32(SI), R13
+	MOVQ R13, 32(BX)
+	MOVQ 40(R8), DX
+	SBBQ 40(SI), DX
+	MOVQ DX, 40(BX)
+	MOVQ 48(R8), R9
+	SBBQ 48(SI), R9
+	MOVQ R9, 48(BX)
+	MOVQ 56(R8), R10
+	SBBQ 56(SI), R10
+	MOVQ R10, 56(BX)
+	MOVQ 64(R8), R12
+	SBBQ 64(SI), R12
+	MOVQ R12, 64(BX)
+	MOVQ 72(R8), R13
+	SBBQ 72(SI), R13
+	MOVQ R13, 72(BX)
+	MOVQ 80(R8), DX
+	SBBQ 80(SI), DX
+	MOVQ DX, 80(BX)
+	MOVQ 88(R8), R9
+	SBBQ 88(SI), R9
+	MOVQ R9, 88(BX)
+	MOVQ 96(R8), R10
+	SBBQ 96(SI), R10
+	MOVQ R10, 96(BX)
+	MOVQ 104(R8), R12
+	SBBQ 104(SI), R12
+	MOVQ R12, 104(BX)
+	MOVQ 112(R8), R13
+	SBBQ 112(SI), R13
+	MOVQ R13, 112(BX)
+	MOVQ 120(R8), DX
+	SBBQ 120(SI), DX
+	MOVQ DX, 120(BX)
+	MOVQ 128(R8), R9
+	SBBQ 128(SI), R9
+	MOVQ R9, 128(BX)
+	MOVQ 136(R8), R10
+	SBBQ 136(SI), R10
+	MOVQ R10, 136(BX)
+	MOVQ 144(R8), R12
+	SBBQ 144(SI), R12
+	MOVQ R12, 144(BX)
+	MOVQ 152(R8), R13
+	SBBQ 152(SI), R13
+	MOVQ R13, 152(BX)
+	MOVQ 160(R8), DX
+	SBBQ 160(SI), DX
+	MOVQ DX, 160(BX)
+	MOVQ 168(R8), R9
+	SBBQ 168(SI), R9
+	MOVQ R9, 168(BX)
+	MOVQ 176(R8), R10
+	SBBQ 176(SI), R10
+	MOVQ R10, 176(BX)
+	MOVQ 184(R8), R12
+	SBBQ 184(SI), R12
+	MOVQ R12, 184(BX)
+	MOVQ 192(R8), R13
+	SBBQ 192(SI), R13
+	MOVQ R13, 192(BX)
+	MOVQ 200(R8), DX
+	SBBQ 200(SI), DX
+	MOVQ DX, 200(BX)
+	MOVQ 208(R8), R9
+	SBBQ 208(SI), R9
+	MOVQ R9, 208(BX)
+	MOVQ 216(R8), R10
+	SBBQ 216(SI), R10
+	MOVQ R10, 216(BX)
+	MOVQ 224(R8), R12
+	SBBQ 224(SI), R12
+	MOVQ R12, 224(BX)
+	MOVQ 232(R8), R13
+	SBBQ 232(SI), R13
+	MOVQ R13, 232(BX)
+	MOVQ 240(R8), DX
+	SBBQ 240(SI), DX
+	MOVQ DX, 240(BX)
+	MOVQ 248(R8), R9
+	SBBQ 248(SI), R9
+	MOVQ R9, 248(BX)
+	MOVQ 256(R8), R10
+	SBBQ 256(SI), R10
+	MOVQ R10, 256(BX)
+	MOVQ 264(R8), R12
+	SBBQ 264(SI), R12
+	MOVQ R12, 264(BX)
+	MOVQ 272(R8), R13
+	SBBQ 272(SI), R13
+	MOVQ R13, 272(BX)
+	MOVQ 280(R8), DX
+	SBBQ 280(SI), DX
+	MOVQ DX, 280(BX)
+	MOVQ 288(R8), R9
+	SBBQ 288(SI), R9
+	MOVQ R9, 288(BX)
+	MOVQ 296(R8), R10
+	SBBQ 296(SI), R10
+	MOVQ R10, 296(BX)
+	MOVQ 304(R8), R12
+	SBBQ 304(SI), R12
+	MOVQ R12, 304(BX)
+	MOVQ 312(R8), R13
+	SBBQ 312(SI), R13
+	MOVQ R13, 312(BX)
+	MOVQ 320(R8), DX
+	SBBQ 320(SI), DX
+	MOVQ DX, 320(BX)
+	MOVQ 328(R8), R9
+	SBBQ 328(SI), R9
+	MOVQ R9, 328(BX)
+	MOVQ 336(R8), R10
+	SBBQ 336(SI), R10
+	MOVQ R10, 336(BX)
+	MOVQ 344(R8), R12
+	SBBQ 344(SI), R12
+	MOVQ R12, 344(BX)
+	MOVQ 352(R8), R13
+	SBBQ 352(SI), R13
+	MOVQ R13, 352(BX)
+	MOVQ 360(R8), DX
+	SBBQ 360(SI), DX
+	MOVQ DX, 360(BX)
+	MOVQ 368(R8), R9
+	SBBQ 368(SI), R9
+	MOVQ R9, 368(BX)
+	MOVQ 376(R8), R10
+	SBBQ 376(SI), R10
+	MOVQ R10, 376(BX)
+	MOVQ 384(R8), R12
+	SBBQ 384(SI), R12
+	MOVQ R12, 384(BX)
+	MOVQ 392(R8), R13
+	SBBQ 392(SI), R13
+	MOVQ R13, 392(BX)
+	MOVQ 400(R8), DX
+	SBBQ 400(SI), DX
+	MOVQ DX, 400(BX)
+	MOVQ 408(R8), R9
+	SBBQ 408(SI), R9
+	MOVQ R9, 408(BX)
+	MOVQ 416(R8), R10
+	SBBQ 416(SI), R10
+	MOVQ R10, 416(BX)
+	MOVQ 424(R8), R12
+	SBBQ 424(SI), R12
+	MOVQ R12, 424(BX)
+	MOVQ 432(R8), R13
+	SBBQ 432(SI), R13
+	MOVQ R13, 432(BX)
+	MOVQ 440(R8), DX
+	SBBQ 440(SI), DX
+	MOVQ DX, 440(BX)
+	SBBQ $0x00, AX
+
+	// The carry flag says that the sum is below n: take the sum then.
+	MOVQ    (BX), DX
+	CMOVQCS (R8), DX
+	MOVQ    DX, (BX)
+	MOVQ    8(BX), R9
+	CMOVQCS 8(R8), R9
+	MOVQ    R9, 8(BX)
+	MOVQ    16(BX), R10
+	CMOVQCS 16(R8), R10
+	MOVQ    R10, 16(BX)
+	MOVQ    24(BX), R12
+	CMOVQCS 24(R8), R12
+	MOVQ    R12, 24(BX)
+	MOVQ    32(BX), R13
+	CMOVQCS 32(R8), R13
+	MOVQ    R13, 32(BX)
+	MOVQ    40(BX), DX
+	CMOVQCS 40(R8), DX
+	MOVQ    DX, 40(BX)
+	MOVQ    48(BX), R9
+	CMOVQCS 48(R8), R9
+	MOVQ    R9, 48(BX)
+	MOVQ    56(BX), R10
+	CMOVQCS 56(R8), R10
+	MOVQ    R10, 56(BX)
+	MOVQ    64(BX), R12
+	CMOVQCS 64(R8), R12
+	MOVQ    R12, 64(BX)
+	MOVQ    72(BX), R13
+	CMOVQCS 72(R8), R13
+	MOVQ    R13, 72(BX)
+	MOVQ    80(BX), DX
+	CMOVQCS 80(R8), DX
+	MOVQ    DX, 80(BX)
+	MOVQ    88(BX), R9
+	CMOVQCS 88(R8), R9
+	MOVQ    R9, 88(BX)
+	MOVQ    96(BX), R10
+	CMOVQCS 96(R8), R10
+	MOVQ    R10, 96(BX)
+	MOVQ    104(BX), R12
+	CMOVQCS 104(R8), R12
+	MOVQ    R12, 104(BX)
+	MOVQ    112(BX), R13
+	CMOVQCS 112(R8), R13
+	MOVQ    R13, 112(BX)
+	MOVQ    120(BX), DX
+	CMOVQCS 120(R8), DX
+	MOVQ    DX, 120(BX)
+	MOVQ    128(BX), R9
+	CMOVQCS 128(R8), R9
+	MOVQ    R9, 128(BX)
+	MOVQ    136(BX), R10
+	CMOVQCS 136(R8), R10
+	MOVQ    R10, 136(BX)
+	MOVQ    144(BX), R12
+	CMOVQCS 144(R8), R12
+	MOVQ    R12, 144(BX)
+	MOVQ    152(BX), R13
+	CMOVQCS 152(R8), R13
+	MOVQ    R13, 152(BX)
+	MOVQ    160(BX), DX
+	CMOVQCS 160(R8), DX
+	MOVQ    DX, 160(BX)
+	MOVQ    168(BX), R9
+	CMOVQCS 168(R8), R9
+	MOVQ    R9, 168(BX)
+	MOVQ    176(BX), R10
+	CMOVQCS 176(R8), R10
+	MOVQ    R10, 176(BX)
+	MOVQ    184(BX), R12
+	CMOVQCS 184(R8), R12
+	MOVQ    R12, 184(BX)
+	MOVQ    192(BX), R13
+	CMOVQCS 192(R8), R13
+	MOVQ    R13, 192(BX)
+	MOVQ    200(BX), DX
+	CMOVQCS 200(R8), DX
+	MOVQ    DX, 200(BX)
+	MOVQ    208(BX), R9
+	CMOVQCS 208(R8), R9
+	MOVQ    R9, 208(BX)
+	MOVQ    216(BX), R10
+	CMOVQCS 216(R8), R10
+	MOVQ    R10, 216(BX)
+	MOVQ    224(BX), R12
+	CMOVQCS 224(R8), R12
+	MOVQ    R12, 224(BX)
+	MOVQ    232(BX), R13
+	CMOVQCS 232(R8), R13
+	MOVQ    R13, 232(BX)
+	MOVQ    240(BX), DX
+	CMOVQCS 240(R8), DX
+	MOVQ    DX, 240(BX)
+	MOVQ    248(BX), R9
+	CMOVQCS 248(R8), R9
+	MOVQ    R9, 248(BX)
+	MOVQ    256(BX), R10
+	CMOVQCS 256(R8), R10
+	MOVQ    R10, 256(BX)
+	MOVQ    264(BX), R12
+	CMOVQCS 264(R8), R12
+	MOVQ    R12, 264(BX)
+	MOVQ    272(BX), R13
+	CMOVQCS 272(R8), R13
+	MOVQ    R13, 272(BX)
+	MOVQ    280(BX), DX
+	CMOVQCS 280(R8), DX
+	MOVQ    DX, 280(BX)
+	MOVQ    288(BX), R9
+	CMOVQCS 288(R8), R9
+	MOVQ    R9, 288(BX)
+	MOVQ    296(BX), R10
+	CMOVQCS 296(R8), R10
+	MOVQ    R10, 296(BX)
+	MOVQ    304(BX), R12
+	CMOVQCS 304(R8), R12
+	MOVQ    R12, 304(BX)
+	MOVQ    312(BX), R13
+	CMOVQCS 312(R8), R13
+	MOVQ    R13, 312(BX)
+	MOVQ    320(BX), DX
+	CMOVQCS 320(R8), DX
+	MOVQ    DX, 320(BX)
+	MOVQ    328(BX), R9
+	CMOVQCS 328(R8), R9
+	MOVQ    R9, 328(BX)
+	MOVQ    336(BX), R10
+	CMOVQCS 336(R8), R10
+	MOVQ    R10, 336(BX)
+	MOVQ    344(BX), R12
+	CMOVQCS 344(R8), R12
+	MOVQ    R12, 344(BX)
+	MOVQ    352(BX), R13
+	CMOVQCS 352(R8), R13
+	MOVQ    R13, 352(BX)
+	MOVQ    360(BX), DX
+	CMOVQCS 360(R8), DX
+	MOVQ    DX, 360(BX)
+	MOVQ    368(BX), R9
+	CMOVQCS 368(R8), R9
+	MOVQ    R9, 368(BX)
+	MOVQ    376(BX), R10
+	CMOVQCS 376(R8), R10
+	MOVQ    R10, 376(BX)
+	MOVQ    384(BX), R12
+	CMOVQCS 384(R8), R12
+	MOVQ    R12, 384(BX)
+	MOVQ    392(BX), R13
+	CMOVQCS 392(R8), R13
+	MOVQ    R13, 392(BX)
+	MOVQ    400(BX), DX
+	CMOVQCS 400(R8), DX
+	MOVQ    DX, 400(BX)
+	MOVQ    408(BX), R9
+	CMOVQCS 408(R8), R9
+	MOVQ    R9, 408(BX)
+	MOVQ    416(BX), R10
+	CMOVQCS 416(R8), R10
+	MOVQ    R10, 416(BX)
+	MOVQ    424(BX), R12
+	CMOVQCS 424(R8), R12
+	MOVQ    R12, 424(BX)
+	MOVQ    432(BX), R13
+	CMOVQCS 432(R8), R13
+	MOVQ    R13, 432(BX)
+	MOVQ    440(BX), DX
+	CMOVQCS 440(R8), DX
+	MOVQ    DX, 440(BX)
 	RET
 
 // func mulWide64(z *uint64, x *uint64, y *uint64, n *uint64, n52 *uint64, k0 *uint64, t *uint64)

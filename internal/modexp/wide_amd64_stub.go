@@ -21,12 +21,26 @@ func mulWide24(z *uint64, x *uint64, y *uint64, n *uint64, n52 *uint64, k0 *uint
 //go:noescape
 func mulWide32(z *uint64, x *uint64, y *uint64, n *uint64, n52 *uint64, k0 *uint64, t *uint64)
 
+// mulWide40 sets z = x·y/2^(64·40) mod n, reduced, for x·y below 2^(64·40)·n.
+// Numbers have 40 limbs; n52 is n in limbs of 52 bits, and k0 = -1/n. t is
+// scratch for twice as many limbs.
+//
+//go:noescape
+func mulWide40(z *uint64, x *uint64, y *uint64, n *uint64, n52 *uint64, k0 *uint64, t *uint64)
+
 // mulWide48 sets z = x·y/2^(64·48) mod n, reduced, for x·y below 2^(64·48)·n.
 // Numbers have 48 limbs; n52 is n in limbs of 52 bits, and k0 = -1/n. t is
 // scratch for twice as many limbs.
 //
 //go:noescape
 func mulWide48(z *uint64, x *uint64, y *uint64, n *uint64, n52 *uint64, k0 *uint64, t *uint64)
+
+// mulWide56 sets z = x·y/2^(64·56) mod n, reduced, for x·y below 2^(64·56)·n.
+// Numbers have 56 limbs; n52 is n in limbs of 52 bits, and k0 = -1/n. t is
+// scratch for twice as many limbs.
+//
+//go:noescape
+func mulWide56(z *uint64, x *uint64, y *uint64, n *uint64, n52 *uint64, k0 *uint64, t *uint64)
 
 // mulWide64 sets z = x·y/2^(64·64) mod n, reduced, for x·y below 2^(64·64)·n.
 // Numbers have 64 limbs; n52 is n in limbs of 52 bits, and k0 = -1/n. t is

@@ -16,7 +16,7 @@ func TestWide(t *testing.T) {
 	if !slices.Contains(kernels(), "ifma") {
 		t.Skip("no wide kernel")
 	}
-	for _, l := range []int{24, 32, 48, 64} {
+	for _, l := range []int{24, 32, 40, 48, 56, 64} {
 		t.Run(fmt.Sprintf("limbs=%d", l), func(t *testing.T) {
 			r := newRand(t)
 			var ns []*big.Int

@@ -19,7 +19,7 @@ import (
 // Numbers come and go in limbs of 64 bits, l of them, with R = 2^(64·l). Inside
 // there are 10l/8 limbs of 52 bits; one operand is shifted up by the l/8 bytes by
 // which that is longer.
-var wideSizes = []int{24, 32, 48, 64}
+var wideSizes = []int{24, 32, 40, 48, 56, 64}
 
 func wide(c *Context) {
 	index := c.StaticGlobal("wide_index")
