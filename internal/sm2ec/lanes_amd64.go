@@ -39,18 +39,27 @@ func sqrLanes(z []block, times int) {
 	sqrIFMA(&z[0][0][0], len(z)/2, times)
 }
 
-// laneDifferences is [laneDifferencesGeneric]. Lengths are even.
-func laneDifferences(q []laneQuotient, a, b []lanePoint, zero []uint8) bool {
+// fetched returns the argument of kernels for what they fetch for n blocks, or nil.
+func fetched(next []pointRef, n int) *uintptr {
+	if len(next) == 0 {
+		return nil
+	}
+	_ = next[laneCount*n-1]
+	return (*uintptr)(&next[0])
+}
+
+// laneDifferences is [laneDifferencesGeneric]. Lengths are even. Meanwhile it fetches the points
+// next, eight for each block, or none.
+func laneDifferences(q []laneQuotient, a, b []lanePoint, zero []uint8, next []pointRef) bool {
 	n := len(a)
 	if !useIFMA || n < 2 {
 		return laneDifferencesGeneric(q, a, b, zero)
 	}
 	_, _, _ = q[n+1], b[n-1], zero[n-1]
-	return differencesIFMA(&q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], n/2, &zero[0]) != 0
+	return differencesIFMA(&q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], n/2, &zero[0], fetched(next, n)) != 0
 }
 
-// laneAdditions is [laneAdditionsGeneric]. Meanwhile it fetches the points next, eight for
-// each block, or none.
+// laneAdditions is [laneAdditionsGeneric]. It fetches the points next, too.
 func laneAdditions(inv *[2]block, q []laneQuotient, a, b []lanePoint, tmp *laneScratch, next []pointRef) {
 	n := len(a)
 	if !useIFMA || n < 2 {
@@ -58,12 +67,7 @@ func laneAdditions(inv *[2]block, q []laneQuotient, a, b []lanePoint, tmp *laneS
 		return
 	}
 	_, _ = q[n-1], b[n-1]
-	var fetch *uintptr
-	if len(next) > 0 {
-		_ = next[laneCount*n-1]
-		fetch = (*uintptr)(&next[0])
-	}
-	additionsIFMA(&inv[0][0][0], &q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], &tmp[0][0][0], n/2, fetch)
+	additionsIFMA(&inv[0][0][0], &q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], &tmp[0][0][0], n/2, fetched(next, n))
 }
 
 // laneDouble doubles both points so many times, above zero.

@@ -17,10 +17,11 @@ func mulIFMA(z *uint64, x *uint64, y *uint64, step int, n int)
 //go:noescape
 func sqrIFMA(z *uint64, pairs int, times int)
 
-// differencesIFMA is [laneDifferencesGeneric] for 2·pairs blocks, pairs > 0.
+// differencesIFMA is [laneDifferencesGeneric] for 2·pairs blocks, pairs > 0. Meanwhile it fetches
+// 16·pairs lines into the cache, whose addresses are in next unless that is nil.
 //
 //go:noescape
-func differencesIFMA(q *uint64, a *uint64, b *uint64, pairs int, zero *uint8) (zeros uint64)
+func differencesIFMA(q *uint64, a *uint64, b *uint64, pairs int, zero *uint8, next *uintptr) (zeros uint64)
 
 // additionsIFMA is [laneAdditionsGeneric] for 2·pairs blocks, pairs > 0. Meanwhile it fetches
 // 16·pairs lines into the cache, whose addresses are in next unless that is nil.

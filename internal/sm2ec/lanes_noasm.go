@@ -12,7 +12,7 @@ func mulLanes(z, x, y []block) { mulLanesGeneric(z, x, y) }
 func sqrLanes(z []block, times int) { sqrLanesGeneric(z, times) }
 
 // laneDifferences is [laneDifferencesGeneric]. Lengths are even.
-func laneDifferences(q []laneQuotient, a, b []lanePoint, zero []uint8) bool {
+func laneDifferences(q []laneQuotient, a, b []lanePoint, zero []uint8, _ []pointRef) bool {
 	return laneDifferencesGeneric(q, a, b, zero)
 }
 

@@ -15,22 +15,25 @@ type laneAdder struct {
 
 // add adds b[i] to a[i], an even number of blocks, with one inversion for all. It
 // reports whether any of them may have had the same x: those are in s.zero, and their
-// sums are no points. Meanwhile it fetches the points next into the cache.
-func (s *laneAdder) add(a, b []lanePoint, next []pointRef) (zeros bool) {
+// sums are no points. Meanwhile it fetches points into the cache, eight for each block of
+// either of next, unless that is nil.
+func (s *laneAdder) add(a, b []lanePoint, next [2][]pointRef) (zeros bool) {
 	n := len(a)
 	s.quotients, s.zero = growAligned(s.quotients, n+2), grow(s.zero, n)
 	s.scratch, s.inverses = growAligned(s.scratch, 1), growAligned(s.inverses, 4)
 	q, t := s.quotients, s.inverses
 	q[0].product, q[1].product = oneBlock, oneBlock
-	zeros = laneDifferences(q, a, b, s.zero)
+	zeros = laneDifferences(q, a, b, s.zero, next[0])
 	// One inversion for both chains.
 	t[0], t[1] = q[n+1].product, q[n].product
 	mulLanes(t[2:3], t[:1], t[1:2])
 	invertLanes(t[2:3])
 	mulLanes(t[:2], t[:2], t[2:3])
-	laneAdditions((*[2]block)(t), q, a, b, &s.scratch[0], next)
+	laneAdditions((*[2]block)(t), q, a, b, &s.scratch[0], next[1])
 	return zeros
 }
+
+var noPoints [2][]pointRef
 
 // invertLanes inverts the numbers of a block, none of which is zero.
 func invertLanes(z []block) {

@@ -57,7 +57,11 @@ func (s *pairAdder) sumTo(dst []packedPoint) int {
 			s.sides[k] = growAligned(s.sides[k], blocks)
 			gather(s.sides[k], s.from[k][lo:hi])
 		}
-		zeros := s.laneAdder.add(s.sides[0], s.sides[1], nil)
+		next := noPoints
+		if all-hi >= hi-lo {
+			next = [2][]pointRef{s.from[0][hi:], s.from[1][hi:]}
+		}
+		zeros := s.laneAdder.add(s.sides[0], s.sides[1], next)
 		scatter(dst[lo:hi], s.sides[0])
 		if zeros {
 			s.exact(dst, lo)

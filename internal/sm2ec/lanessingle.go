@@ -156,7 +156,7 @@ func (s *laneSingle) oddMultiples(n int, item func(j int) *Item) {
 		for c := range before {
 			copy(s.rows[(before+c)*n:][:n], s.points[(k-1)*n:k*n])
 		}
-		if s.add(s.rows[before*n:][:before*n], s.copies, nil) {
+		if s.add(s.rows[before*n:][:before*n], s.copies, noPoints) {
 			for i, z := range s.zero {
 				for j := range laneCount {
 					if z>>j&1 == 1 {

@@ -127,7 +127,7 @@ func (s *laneSummer) fill(n, m int, set func(j int, refs []pointRef)) {
 // tree adds up m > 1 rows of n blocks that fill has set, to s.sums[:n]. It calls flag for lanes
 // whose sums are no points, since operands may have had the same x.
 func (s *laneSummer) tree(n, m int, flag func(j int)) {
-	add := func(a, b []lanePoint, next []pointRef) {
+	add := func(a, b []lanePoint, next [2][]pointRef) {
 		if !s.add(a, b, next) {
 			return
 		}
@@ -148,15 +148,15 @@ func (s *laneSummer) tree(n, m int, flag func(j int)) {
 	for k := rows; k < m; k += rows {
 		more := min(rows, m-k) * n
 		gather(s.more[:more], s.refs[k*n*laneCount:])
-		var next []pointRef
+		next := noPoints
 		if k+rows < m {
-			next = s.refs[min((k+rows)*n, m*n-more)*laneCount:]
+			next[1] = s.refs[min((k+rows)*n, m*n-more)*laneCount:]
 		}
 		add(s.sums[:more], s.more[:more], next)
 	}
 	for rows > 1 {
 		half := rows / 2
-		add(s.sums[:half*n], s.sums[(rows-half)*n:rows*n], nil)
+		add(s.sums[:half*n], s.sums[(rows-half)*n:rows*n], noPoints)
 		rows -= half
 	}
 }

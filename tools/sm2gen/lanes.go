@@ -30,11 +30,8 @@ const (
 var (
 	left   = []VecPhysical{Z0, Z1, Z2, Z3, Z4} // the first operand
 	stream = Z5                                // limbs of the second
-	cols   = []VecPhysical{Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15}
-	raw    = cols[5:] // where a reduction leaves its result, not carried
 	tmp1   = Z16
 	tmp2   = Z17
-	aux    = []VecPhysical{Z18, Z19, Z20, Z21, Z22}
 
 	// p = -1 + 2⁵²(u·2¹⁵⁶ - d), u = 2⁴⁸ - 2¹⁶, d = 2⁴⁴ - 2¹².
 	mask48 = Z28
@@ -43,12 +40,22 @@ var (
 	mask52 = Z31
 )
 
+// Columns of products. While those of one block are reduced, which has to wait for itself
+// all the time, the other's are made: see pipeline.
+var columnSets = [2][]VecPhysical{
+	{Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15},
+	{Z18, Z19, Z20, Z21, Z22, Z23, Z24, Z25, Z26, Z27},
+}
+
 // laneField writes arithmetic on blocks.
 type laneField struct {
 	*Context
-	multiples map[int]Mem // limbs of kp
-	one       Mem         // limbs of R mod p
-	scalars   Mem         // constants above
+	cols      []VecPhysical
+	raw       []VecPhysical // where a reduction leaves its result, not carried
+	free      []VecPhysical // is then free
+	multiples map[int]Mem   // limbs of kp
+	one       Mem           // limbs of R mod p
+	scalars   Mem           // constants above
 }
 
 func prime() *big.Int {
@@ -63,7 +70,7 @@ func prime() *big.Int {
 }
 
 func newLaneField(c *Context) laneField {
-	f := laneField{Context: c, multiples: map[int]Mem{}}
+	f := laneField{Context: c, multiples: map[int]Mem{}}.with(0)
 	limbs := func(name string, x *big.Int) Mem {
 		m := c.StaticGlobal(name)
 		c.DataAttributes(attr.NOPTR | attr.RODATA)
@@ -93,6 +100,14 @@ func newLaneField(c *Context) laneField {
 	c.AddDatum(8, U64(1<<44-1<<12))
 	c.AddDatum(16, U64(1<<48-1<<16))
 	c.AddDatum(24, U64(1<<52-1))
+	c.AddDatum(32, U64(1<<52-3)) // the low limb of 3p
+	return f
+}
+
+// with returns f with other columns.
+func (f laneField) with(set int) laneField {
+	f.cols = columnSets[set]
+	f.free, f.raw = f.cols[:5], f.cols[5:]
 	return f
 }
 
@@ -128,7 +143,7 @@ func (f laneField) store(z []VecPhysical, m Mem) {
 
 // columns begins the sums of a product with zero.
 func (f laneField) columns() {
-	for _, t := range cols {
+	for _, t := range f.cols {
 		f.VPXORQ(t, t, t)
 	}
 }
@@ -138,10 +153,10 @@ func (f laneField) accumulate(y Mem) {
 	for j := range 5 {
 		f.VMOVDQU64(row(y, j), stream)
 		for i := range 5 {
-			f.VPMADD52LUQ(stream, left[i], cols[i+j])
+			f.VPMADD52LUQ(stream, left[i], f.cols[i+j])
 		}
 		for i := range 5 {
-			f.VPMADD52HUQ(stream, left[i], cols[i+j+1])
+			f.VPMADD52HUQ(stream, left[i], f.cols[i+j+1])
 		}
 	}
 }
@@ -151,16 +166,16 @@ func (f laneField) squares() {
 	f.columns()
 	for j := range 5 {
 		for i := j + 1; i < 5; i++ {
-			f.VPMADD52LUQ(left[j], left[i], cols[i+j])
-			f.VPMADD52HUQ(left[j], left[i], cols[i+j+1])
+			f.VPMADD52LUQ(left[j], left[i], f.cols[i+j])
+			f.VPMADD52HUQ(left[j], left[i], f.cols[i+j+1])
 		}
 	}
-	for _, t := range cols[1:9] {
+	for _, t := range f.cols[1:9] {
 		f.VPADDQ(t, t, t)
 	}
 	for i := range 5 {
-		f.VPMADD52LUQ(left[i], left[i], cols[2*i])
-		f.VPMADD52HUQ(left[i], left[i], cols[2*i+1])
+		f.VPMADD52LUQ(left[i], left[i], f.cols[2*i])
+		f.VPMADD52HUQ(left[i], left[i], f.cols[2*i+1])
 	}
 }
 
@@ -169,25 +184,27 @@ func (f laneField) squares() {
 // -m·d = m'd - (2⁵²-1)d one above, m' the complement of m. The constants of the steps cancel but
 // for d in column 1 and -d in column 6. Only that one may be negative.
 func (f laneField) reduce() {
-	f.VPADDQ(regD, cols[1], cols[1])
+	f.VPADDQ(regD, f.cols[1], f.cols[1])
 	for i := range 5 {
 		m, sh := tmp1, tmp2
-		f.VPXORQ(mask52, cols[i], m)
-		f.VPSRLQ(U8(52), cols[i], sh)
-		f.VPADDQ(sh, cols[i+1], cols[i+1])
-		f.VPMADD52LUQ(regD, m, cols[i+1])
-		f.VPMADD52HUQ(regD, m, cols[i+2])
-		f.VPMADD52LUQ(regU, cols[i], cols[i+4])
-		f.VPMADD52HUQ(regU, cols[i], cols[i+5])
+		f.VPXORQ(mask52, f.cols[i], m)
+		f.VPSRLQ(U8(52), f.cols[i], sh)
+		f.VPADDQ(sh, f.cols[i+1], f.cols[i+1])
+		f.VPMADD52LUQ(regD, m, f.cols[i+1])
+		f.VPMADD52HUQ(regD, m, f.cols[i+2])
+		f.VPMADD52LUQ(regU, f.cols[i], f.cols[i+4])
+		f.VPMADD52HUQ(regU, f.cols[i], f.cols[i+5])
 	}
-	f.VPSUBQ(regD, cols[6], cols[6])
+	f.VPSUBQ(regD, f.cols[6], f.cols[6])
 }
 
 // carry makes limbs of 52 bits of sums that may be negative, of a value that isn't.
-func (f laneField) carry(z []VecPhysical) {
+func (f laneField) carry(z []VecPhysical) { f.carryBy(z, tmp1) }
+
+func (f laneField) carryBy(z []VecPhysical, tmp VecPhysical) {
 	for i := range 4 {
-		f.VPSRAQ(U8(52), z[i], tmp1)
-		f.VPADDQ(tmp1, z[i+1], z[i+1])
+		f.VPSRAQ(U8(52), z[i], tmp)
+		f.VPADDQ(tmp, z[i+1], z[i+1])
 		f.VPANDQ(mask52, z[i], z[i])
 	}
 }
@@ -238,23 +255,48 @@ func (f laneField) diff(x, y Mem, z []VecPhysical) {
 	f.addPrime(2, z)
 }
 
-// mul leaves left·y in raw.
-func (f laneField) mul(y Mem) {
+// times sets the columns to left·y.
+func (f laneField) times(y Mem) {
 	f.columns()
 	f.accumulate(y)
-	f.reduce()
 }
 
-// sqr leaves left² in raw.
-func (f laneField) sqr() {
-	f.squares()
-	f.reduce()
+// A stage is a product of a block: its columns, and what is done with them. The first
+// uses left and stream, and no other registers but the columns; the second uses those,
+// tmp1 and tmp2.
+type stage struct {
+	columns, rest func(f laneField, i int)
 }
 
-// product sets z = xy in memory, below xy/2²⁶⁰ + p.
-func (f laneField) product(z, x, y Mem) {
-	f.load(x, left)
-	f.mul(y)
-	f.carry(raw)
-	f.store(raw, z)
+// multiply sets z = xy in memory, below xy/2²⁶⁰ + p.
+func multiply(z, x, y func(i int) Mem) stage {
+	return stage{
+		func(f laneField, i int) {
+			f.load(x(i), left)
+			f.times(y(i))
+		},
+		func(f laneField, i int) {
+			f.reduce()
+			f.carry(f.raw)
+			f.store(f.raw, z(i))
+		},
+	}
+}
+
+// pipeline writes stages for two blocks, by turns: while the columns of one are reduced,
+// those of the other are made.
+func (f laneField) pipeline(stages ...stage) {
+	var rest func()
+	for _, s := range stages {
+		for i := range 2 {
+			g := f.with(i)
+			if rest == nil {
+				s.columns(g, i)
+			} else {
+				f.merge(rest, func() { s.columns(g, i) })
+			}
+			rest = func() { s.rest(g, i) }
+		}
+	}
+	rest()
 }

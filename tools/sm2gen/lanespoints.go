@@ -28,13 +28,6 @@ func (f laneField) end() {
 	f.RET()
 }
 
-// both writes a stage for two blocks. Products of one block wait for each other, those of
-// the other fill the gaps.
-func both(g func(i int)) {
-	g(0)
-	g(1)
-}
-
 func mulLanes(f laneField) {
 	f.function("mulIFMA", "func(z, x, y *uint64, step, n int)",
 		"mulIFMA sets z = xy for n > 0 blocks. y advances by step bytes for each.")
@@ -46,7 +39,13 @@ func mulLanes(f laneField) {
 	f.pointer("n", n)
 	f.constants()
 	f.Label("next")
-	f.product(at(z, 0), at(x, 0), at(y, 0))
+	s := multiply(
+		func(int) Mem { return at(z, 0) },
+		func(int) Mem { return at(x, 0) },
+		func(int) Mem { return at(y, 0) },
+	)
+	s.columns(f, 0)
+	s.rest(f, 0)
 	f.ADDQ(U32(block), z)
 	f.ADDQ(U32(block), x)
 	f.ADDQ(step, y)
@@ -63,17 +62,29 @@ func sqrLanes(f laneField) {
 	f.pointer("pairs", pairs)
 	f.pointer("times", times)
 	f.constants()
+	columns := func(i int) {
+		f.load(at(z, i*block), left)
+		f.with(i).squares()
+	}
+	rest := func(i int) {
+		g := f.with(i)
+		g.reduce()
+		g.carry(g.raw)
+		g.store(g.raw, at(z, i*block))
+	}
 	f.Label("next")
 	f.MOVQ(times, k)
+	columns(0)
+	f.merge(func() { rest(0) }, func() { columns(1) })
+	f.DECQ(k)
+	f.JE(LabelRef("last"))
 	f.Label("again")
-	both(func(i int) {
-		f.load(at(z, i*block), left)
-		f.sqr()
-		f.carry(raw)
-		f.store(raw, at(z, i*block))
-	})
+	f.merge(func() { rest(1) }, func() { columns(0) })
+	f.merge(func() { rest(0) }, func() { columns(1) })
 	f.DECQ(k)
 	f.JNE(LabelRef("again"))
+	f.Label("last")
+	rest(1)
 	f.ADDQ(U32(2*block), z)
 	f.DECQ(pairs)
 	f.JNE(LabelRef("next"))
@@ -87,36 +98,53 @@ const (
 	laneQuotient = 2 * block
 )
 
+// fetch fetches 16 lines, whose addresses are in next unless that is zero.
+func (f laneField) fetch(next Register) {
+	f.TESTQ(next, next)
+	f.JE(LabelRef("fetched"))
+	for i := range 16 {
+		f.MOVQ(Mem{Base: next, Disp: 8 * i}, RAX)
+		f.PREFETCHT1(Mem{Base: RAX})
+	}
+	f.ADDQ(U32(128), next)
+	f.Label("fetched")
+}
+
 func laneDifferences(f laneField) {
-	f.function("differencesIFMA", "func(q, a, b *uint64, pairs int, zero *uint8) (zeros uint64)",
-		"differencesIFMA is [laneDifferencesGeneric] for 2·pairs blocks, pairs > 0.")
-	q, a, b, pairs, zero, any := RDI, RSI, RCX, RBX, RDX, R8
+	f.function("differencesIFMA", "func(q, a, b *uint64, pairs int, zero *uint8, next *uintptr) (zeros uint64)",
+		"differencesIFMA is [laneDifferencesGeneric] for 2·pairs blocks, pairs > 0. Meanwhile it fetches",
+		"16·pairs lines into the cache, whose addresses are in next unless that is nil.")
+	q, a, b, pairs, zero, next, any := RDI, RSI, RCX, RBX, RDX, R9, R8
 	f.pointer("q", q)
 	f.pointer("a", a)
 	f.pointer("b", b)
 	f.pointer("pairs", pairs)
 	f.pointer("zero", zero)
+	f.pointer("next", next)
 	f.constants()
-	limit := Z23
-	f.MOVQ(U64(1<<52-3), RAX)
-	f.VPBROADCASTQ(RAX, limit)
 	f.XORL(any.As32(), any.As32())
 	f.Label("next")
-	both(func(i int) {
-		f.diff(at(b, i*lpoint), at(a, i*lpoint), left)
-		f.carry(left)
-		f.Comment("p, 2p and 3p end like that, and nothing else does by chance. They become 1.")
-		f.VPCMPUQ(U8(5), limit, left[0], K1)
-		f.KMOVB(K1, EAX)
-		f.MOVB(AL, Mem{Base: zero, Disp: i})
-		f.ORL(EAX, any.As32())
-		for k, r := range left {
-			f.VPBROADCASTQ(f.one.Offset(8*k), K1, r)
-		}
-		f.store(left, at(q, i*laneQuotient+laneDivisor))
-		f.mul(at(q, i*laneQuotient+laneProduct))
-		f.carry(raw)
-		f.store(raw, at(q, (i+2)*laneQuotient+laneProduct))
+	f.fetch(next)
+	f.pipeline(stage{
+		func(f laneField, i int) {
+			f.diff(at(b, i*lpoint), at(a, i*lpoint), left)
+			f.carryBy(left, stream)
+			// p, 2p and 3p end like that, and nothing else does by chance. They become 1.
+			f.VPCMPUQ_BCST(U8(5), f.scalars.Offset(32), left[0], K1)
+			f.KMOVB(K1, EAX)
+			f.MOVB(AL, Mem{Base: zero, Disp: i})
+			f.ORL(EAX, any.As32())
+			for k, r := range left {
+				f.VPBROADCASTQ(f.one.Offset(8*k), K1, r)
+			}
+			f.store(left, at(q, i*laneQuotient+laneDivisor))
+			f.times(at(q, i*laneQuotient+laneProduct))
+		},
+		func(f laneField, i int) {
+			f.reduce()
+			f.carry(f.raw)
+			f.store(f.raw, at(q, (i+2)*laneQuotient+laneProduct))
+		},
 	})
 	f.ADDQ(U32(2*laneQuotient), q)
 	f.ADDQ(U32(2*lpoint), a)
@@ -149,62 +177,69 @@ func laneAdditions(f laneField) {
 	for _, r := range []Register{q, a, b} {
 		f.SUBQ(U32(2*lpoint), r)
 	}
+	inverse := func(i int) Mem { return at(inv, i*block) }
 	slope := func(i int) Mem { return at(tmp, i*block) }
 	diff := func(i int) Mem { return at(tmp, (2+i)*block) }
-	f.TESTQ(next, next)
-	f.JE(LabelRef("fetched"))
-	for i := range 16 {
-		f.MOVQ(Mem{Base: next, Disp: 8 * i}, RAX)
-		f.PREFETCHT1(Mem{Base: RAX})
-	}
-	f.ADDQ(U32(128), next)
-	f.Label("fetched")
-	both(func(i int) {
-		f.Comment("1/(x2 - x1).")
-		f.product(slope(i), at(inv, i*block), at(q, i*laneQuotient+laneProduct))
-	})
-	both(func(i int) {
-		f.Comment("The inverse of the product of the divisors before.")
-		f.product(at(inv, i*block), at(inv, i*block), at(q, i*laneQuotient+laneDivisor))
-	})
-	both(func(i int) {
-		f.Comment("The slope.")
-		f.diff(at(b, i*lpoint+block), at(a, i*lpoint+block), left)
-		f.carry(left)
-		f.mul(slope(i))
-		f.carry(raw)
-		f.store(raw, slope(i))
-	})
-	both(func(i int) {
-		f.Comment("x3, and x1 - x3.")
-		f.load(slope(i), left)
-		f.sqr()
-		x1 := at(a, i*lpoint)
-		f.subMem(x1, raw)
-		f.subMem(at(b, i*lpoint), raw)
-		f.addPrime(3, raw)
-		f.fold(raw)
-		f.carry(raw)
-		f.load(x1, left)
-		for k, r := range left {
-			f.VPSUBQ(raw[k], r, r)
-		}
-		f.addPrime(2, left)
-		f.carry(left)
-		f.store(raw, x1)
-		f.store(left, diff(i))
-	})
-	both(func(i int) {
-		f.Comment("y3.")
-		y1 := at(a, i*lpoint+block)
-		f.load(slope(i), left)
-		f.mul(diff(i))
-		f.subMem(y1, raw)
-		f.addPrime(3, raw)
-		f.fold(raw)
-		f.carry(raw)
-		f.store(raw, y1)
-	})
+	x1 := func(i int) Mem { return at(a, i*lpoint) }
+	y1 := func(i int) Mem { return at(a, i*lpoint+block) }
+	f.fetch(next)
+	f.pipeline(
+		// 1/(x2 - x1).
+		multiply(slope, inverse, func(i int) Mem { return at(q, i*laneQuotient+laneProduct) }),
+		// The inverse of the product of the divisors before.
+		multiply(inverse, inverse, func(i int) Mem { return at(q, i*laneQuotient+laneDivisor) }),
+		// The slope.
+		stage{
+			func(f laneField, i int) {
+				f.diff(at(b, i*lpoint+block), y1(i), left)
+				f.carryBy(left, stream)
+				f.times(slope(i))
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.carry(f.raw)
+				f.store(f.raw, slope(i))
+			},
+		},
+		// x3, and x1 - x3.
+		stage{
+			func(f laneField, i int) {
+				f.load(slope(i), left)
+				f.squares()
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.subMem(x1(i), f.raw)
+				f.subMem(at(b, i*lpoint), f.raw)
+				f.addPrime(3, f.raw)
+				f.fold(f.raw)
+				f.carry(f.raw)
+				f.load(x1(i), f.free)
+				f.store(f.raw, x1(i))
+				for k, r := range f.free {
+					f.VPSUBQ(f.raw[k], r, r)
+				}
+				f.addPrime(2, f.free)
+				f.carry(f.free)
+				f.store(f.free, diff(i))
+			},
+		},
+		// y3.
+		stage{
+			func(f laneField, i int) {
+				f.load(slope(i), left)
+				f.times(diff(i))
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.subMem(y1(i), f.raw)
+				f.addPrime(3, f.raw)
+				f.fold(f.raw)
+				f.carry(f.raw)
+				f.store(f.raw, y1(i))
+			},
+		},
+	)
 	f.DECQ(pairs)
 	f.JNE(LabelRef("next"))
 	f.end()
@@ -219,101 +254,120 @@ func laneDouble(f laneField) {
 	f.pointer("tmp", tmp)
 	f.pointer("times", times)
 	f.constants()
-	coords := func(i int) (x, y, z Mem) {
-		return at(p, i*ljac), at(p, i*ljac+block), at(p, i*ljac+2*block)
-	}
-	temp := func(i, k int) Mem { return at(tmp, (5*i+k)*block) }
+	x := func(i int) Mem { return at(p, i*ljac) }
+	y := func(i int) Mem { return at(p, i*ljac+block) }
+	z := func(i int) Mem { return at(p, i*ljac+2*block) }
+	temp := func(k int) func(i int) Mem { return func(i int) Mem { return at(tmp, (5*i+k)*block) } }
+	b, u, v, e := temp(0), temp(1), temp(2), temp(3)
+	m, c := u, v // later
 	f.Label("next")
-	both(func(i int) {
-		f.Comment("B = 2Y².")
-		_, y, _ := coords(i)
-		f.load(y, left)
-		f.sqr()
-		for _, r := range raw {
-			f.VPADDQ(r, r, r)
-		}
-		f.carry(raw)
-		f.store(raw, temp(i, 0))
-	})
-	both(func(i int) {
-		f.Comment("U = X - Z², V = 3(X + Z²).")
-		x, _, z := coords(i)
-		f.load(z, left)
-		f.sqr()
-		f.load(x, left)
-		for k, r := range left {
-			f.VPSUBQ(raw[k], r, r)
-		}
-		f.addPrime(2, left)
-		f.carry(left)
-		f.store(left, temp(i, 1))
-		f.addMem(x, raw)
-		for _, r := range raw {
-			f.VPADDQ(r, r, tmp1)
-			f.VPADDQ(tmp1, r, r)
-		}
-		f.carry(raw)
-		f.store(raw, temp(i, 2))
-	})
-	both(func(i int) {
-		f.Comment("Z3 = 2YZ.")
-		_, y, z := coords(i)
-		f.load(y, left)
-		f.mul(z)
-		for _, r := range raw {
-			f.VPADDQ(r, r, r)
-		}
-		f.carry(raw)
-		f.store(raw, z)
-	})
-	both(func(i int) {
-		f.Comment("M = UV.")
-		f.product(temp(i, 1), temp(i, 1), temp(i, 2))
-	})
-	both(func(i int) {
-		f.Comment("C = XB.")
-		x, _, _ := coords(i)
-		f.product(temp(i, 2), x, temp(i, 0))
-	})
-	both(func(i int) {
-		f.Comment("X3 = M² - 4C, and E = X3 - 2C.")
-		x, _, _ := coords(i)
-		f.load(temp(i, 1), left)
-		f.sqr()
-		f.subTimes(2, temp(i, 2), raw)
-		f.addPrime(5, raw)
-		f.fold(raw)
-		f.carry(raw)
-		f.store(raw, x)
-		f.subTimes(1, temp(i, 2), raw)
-		f.addPrime(3, raw)
-		f.carry(raw)
-		f.store(raw, temp(i, 3))
-	})
-	both(func(i int) {
-		f.Comment("Y3 = -(2B² + ME).")
-		_, y, _ := coords(i)
-		f.load(temp(i, 0), left)
-		f.squares()
-		for _, t := range cols {
-			f.VPADDQ(t, t, t)
-		}
-		f.load(temp(i, 1), left)
-		f.accumulate(temp(i, 3))
-		f.reduce()
-		f.negateFrom(4)
-		f.fold(raw)
-		f.carry(raw)
-		f.store(raw, y)
-	})
+	f.pipeline(
+		// B = 2Y².
+		stage{
+			func(f laneField, i int) {
+				f.load(y(i), left)
+				f.squares()
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.doubleRaw()
+				f.carry(f.raw)
+				f.store(f.raw, b(i))
+			},
+		},
+		// U = X - Z², V = 3(X + Z²).
+		stage{
+			func(f laneField, i int) {
+				f.load(z(i), left)
+				f.squares()
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.load(x(i), f.free)
+				for k, r := range f.free {
+					f.VPSUBQ(f.raw[k], r, r)
+				}
+				f.addPrime(2, f.free)
+				f.carry(f.free)
+				f.store(f.free, u(i))
+				f.addMem(x(i), f.raw)
+				for _, r := range f.raw {
+					f.VPADDQ(r, r, tmp1)
+					f.VPADDQ(tmp1, r, r)
+				}
+				f.carry(f.raw)
+				f.store(f.raw, v(i))
+			},
+		},
+		// Z3 = 2YZ.
+		stage{
+			func(f laneField, i int) {
+				f.load(y(i), left)
+				f.times(z(i))
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.doubleRaw()
+				f.carry(f.raw)
+				f.store(f.raw, z(i))
+			},
+		},
+		// M = UV, C = XB.
+		multiply(m, u, v),
+		multiply(c, x, b),
+		// X3 = M² - 4C, and E = X3 - 2C.
+		stage{
+			func(f laneField, i int) {
+				f.load(m(i), left)
+				f.squares()
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.subTimes(2, c(i), f.raw)
+				f.addPrime(5, f.raw)
+				f.fold(f.raw)
+				f.carry(f.raw)
+				f.store(f.raw, x(i))
+				f.subTimes(1, c(i), f.raw)
+				f.addPrime(3, f.raw)
+				f.carry(f.raw)
+				f.store(f.raw, e(i))
+			},
+		},
+		// Y3 = -(2B² + ME).
+		stage{
+			func(f laneField, i int) {
+				f.load(b(i), left)
+				f.squares()
+				for _, t := range f.cols {
+					f.VPADDQ(t, t, t)
+				}
+				f.load(m(i), left)
+				f.accumulate(e(i))
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.negateFrom(4)
+				f.fold(f.raw)
+				f.carry(f.raw)
+				f.store(f.raw, y(i))
+			},
+		},
+	)
 	f.DECQ(times)
 	f.JNE(LabelRef("next"))
 	f.end()
 }
 
+func (f laneField) doubleRaw() {
+	for _, r := range f.raw {
+		f.VPADDQ(r, r, r)
+	}
+}
+
 // negateFrom sets raw = kp - raw.
 func (f laneField) negateFrom(k int) {
-	for i, r := range raw {
+	for i, r := range f.raw {
 		f.VPBROADCASTQ(f.multiples[k].Offset(8*i), tmp1)
 		f.VPSUBQ(r, tmp1, r)
 	}
@@ -328,93 +382,88 @@ func laneAddMixed(f laneField) {
 	f.pointer("q", q)
 	f.pointer("tmp", tmp)
 	f.constants()
-	coords := func(i int) (x, y, z Mem) {
-		return at(p, i*ljac), at(p, i*ljac+block), at(p, i*ljac+2*block)
+	x := func(i int) Mem { return at(p, i*ljac) }
+	y := func(i int) Mem { return at(p, i*ljac+block) }
+	z := func(i int) Mem { return at(p, i*ljac+2*block) }
+	x2 := func(i int) Mem { return at(q, i*lpoint) }
+	y2 := func(i int) Mem { return at(q, i*lpoint+block) }
+	temp := func(k int) func(i int) Mem { return func(i int) Mem { return at(tmp, (5*i+k)*block) } }
+	zz, h, hh, e := temp(0), temp(1), temp(2), temp(3)
+	zzz, r, hhh, v := zz, zz, h, hh // later
+	// minus is x·y - z.
+	minus := func(to, x, y, z func(i int) Mem) stage {
+		return stage{
+			func(f laneField, i int) {
+				f.load(x(i), left)
+				f.times(y(i))
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.subMem(z(i), f.raw)
+				f.addPrime(2, f.raw)
+				f.carry(f.raw)
+				f.store(f.raw, to(i))
+			},
+		}
 	}
-	temp := func(i, k int) Mem { return at(tmp, (5*i+k)*block) }
-	both(func(i int) {
-		f.Comment("Z².")
-		_, _, z := coords(i)
-		f.load(z, left)
-		f.sqr()
-		f.carry(raw)
-		f.store(raw, temp(i, 0))
-	})
-	both(func(i int) {
-		f.Comment("H = x2·Z² - X1.")
-		x, _, _ := coords(i)
-		f.load(at(q, i*lpoint), left)
-		f.mul(temp(i, 0))
-		f.subMem(x, raw)
-		f.addPrime(2, raw)
-		f.carry(raw)
-		f.store(raw, temp(i, 1))
-	})
-	both(func(i int) {
-		f.Comment("Z³.")
-		_, _, z := coords(i)
-		f.product(temp(i, 0), temp(i, 0), z)
-	})
-	both(func(i int) {
-		f.Comment("H².")
-		f.load(temp(i, 1), left)
-		f.sqr()
-		f.carry(raw)
-		f.store(raw, temp(i, 2))
-	})
-	both(func(i int) {
-		f.Comment("r = y2·Z³ - Y1.")
-		_, y, _ := coords(i)
-		f.load(at(q, i*lpoint+block), left)
-		f.mul(temp(i, 0))
-		f.subMem(y, raw)
-		f.addPrime(2, raw)
-		f.carry(raw)
-		f.store(raw, temp(i, 0))
-	})
-	both(func(i int) {
-		f.Comment("Z3 = Z·H.")
-		_, _, z := coords(i)
-		f.product(z, z, temp(i, 1))
-	})
-	both(func(i int) {
-		f.Comment("H³.")
-		f.product(temp(i, 1), temp(i, 1), temp(i, 2))
-	})
-	both(func(i int) {
-		f.Comment("V = X1·H².")
-		x, _, _ := coords(i)
-		f.product(temp(i, 2), x, temp(i, 2))
-	})
-	both(func(i int) {
-		f.Comment("X3 = r² - H³ - 2V, and E = X3 - V.")
-		x, _, _ := coords(i)
-		f.load(temp(i, 0), left)
-		f.sqr()
-		f.subMem(temp(i, 1), raw)
-		f.subTimes(1, temp(i, 2), raw)
-		f.addPrime(4, raw)
-		f.fold(raw)
-		f.carry(raw)
-		f.store(raw, x)
-		f.subMem(temp(i, 2), raw)
-		f.addPrime(2, raw)
-		f.carry(raw)
-		f.store(raw, temp(i, 3))
-	})
-	both(func(i int) {
-		f.Comment("Y3 = -(r·E + Y1·H³).")
-		_, y, _ := coords(i)
-		f.load(temp(i, 0), left)
-		f.columns()
-		f.accumulate(temp(i, 3))
-		f.load(y, left)
-		f.accumulate(temp(i, 1))
-		f.reduce()
-		f.negateFrom(3)
-		f.fold(raw)
-		f.carry(raw)
-		f.store(raw, y)
-	})
+	square := func(to, x func(i int) Mem) stage {
+		return stage{
+			func(f laneField, i int) {
+				f.load(x(i), left)
+				f.squares()
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.carry(f.raw)
+				f.store(f.raw, to(i))
+			},
+		}
+	}
+	f.pipeline(
+		square(zz, z),
+		minus(h, x2, zz, x), // H = x2·Z² - X1
+		multiply(zzz, zz, z),
+		square(hh, h),
+		minus(r, y2, zzz, y), // r = y2·Z³ - Y1
+		multiply(z, z, h),     // Z3 = Z·H
+		multiply(hhh, h, hh),
+		multiply(v, x, hh), // V = X1·H²
+		// X3 = r² - H³ - 2V, and E = X3 - V.
+		stage{
+			func(f laneField, i int) {
+				f.load(r(i), left)
+				f.squares()
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.subMem(hhh(i), f.raw)
+				f.subTimes(1, v(i), f.raw)
+				f.addPrime(4, f.raw)
+				f.fold(f.raw)
+				f.carry(f.raw)
+				f.store(f.raw, x(i))
+				f.subMem(v(i), f.raw)
+				f.addPrime(2, f.raw)
+				f.carry(f.raw)
+				f.store(f.raw, e(i))
+			},
+		},
+		// Y3 = -(r·E + Y1·H³).
+		stage{
+			func(f laneField, i int) {
+				f.load(r(i), left)
+				f.times(e(i))
+				f.load(y(i), left)
+				f.accumulate(hhh(i))
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.negateFrom(3)
+				f.fold(f.raw)
+				f.carry(f.raw)
+				f.store(f.raw, y(i))
+			},
+		},
+	)
 	f.end()
 }

@@ -75,6 +75,7 @@ func generate() (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		mergeMarked(f)
 		if err := pass.Compile.Execute(f); err != nil {
 			return nil, err
 		}
