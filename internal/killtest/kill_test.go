@@ -251,8 +251,8 @@ func (c *campaign) awaitProgress() {
 			return
 		}
 		if time.Now().After(deadline) {
-			for name, p := range c.running {
-				c.t.Logf("%s: %s", name, p.log())
+			for _, p := range c.running {
+				p.dump()
 			}
 			c.t.Fatalf("nothing goes on: %d outcomes, %d signatures", o-outs, s-sigs)
 		}

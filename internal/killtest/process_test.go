@@ -10,8 +10,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -98,6 +100,17 @@ func (p *process) log() string {
 	defer p.mu.Unlock()
 	s := p.stderr.String()
 	return s[max(0, len(s)-2000):]
+}
+
+// dump ends the process, and keeps what it wrote and what it was at.
+func (p *process) dump() {
+	p.cmd.Process.Signal(syscall.SIGQUIT)
+	<-p.ended
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := os.WriteFile(filepath.Join(p.t.ArtifactDir(), p.name+".log"), []byte(p.stderr.String()), 0o600); err != nil {
+		p.t.Error(err)
+	}
 }
 
 // awaitReady waits until the process serves.
