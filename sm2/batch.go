@@ -5,6 +5,7 @@ package sm2
 
 import (
 	"crypto/ecdsa"
+	"slices"
 
 	"github.com/emmansun/gmsm/sm3"
 
@@ -179,10 +180,19 @@ func (b *Batch) add(it *Item) Reason {
 	default:
 		t = b.copyText(k, uid, it.Message)
 	}
-	b.index = append(b.index, slot{at: len(b.items)})
-	b.items = append(b.items, c)
-	b.texts = append(b.texts, t)
+	b.index = append(doubled(b.index), slot{at: len(b.items)})
+	b.items = append(doubled(b.items), c)
+	b.texts = append(doubled(b.texts), t)
 	return 0
+}
+
+// doubled returns s with room for more: twice as much if there is none. append would
+// make large slices grow by a quarter, and copy them several times.
+func doubled[T any](s []T) []T {
+	if len(s) == cap(s) {
+		return slices.Grow(s, max(len(s), 16))
+	}
+	return s
 }
 
 // keyOf returns the index of a key, and false if it isn't one. Each key is looked at
@@ -217,7 +227,7 @@ func (b *Batch) zIndex(k int32, uid UID) int32 {
 	i, ok := b.byKey[id]
 	if !ok {
 		i = int32(len(b.zs))
-		b.zs = append(b.zs, z{keyUID: id})
+		b.zs = append(doubled(b.zs), z{keyUID: id})
 		if *last != noZ { // most keys have one
 			if b.byKey == nil {
 				b.byKey = map[keyUID]int32{}
@@ -246,6 +256,9 @@ func (b *Batch) hashNow(k int32, uid UID, msg []byte) sm2ec.Scalar {
 // copyText puts a message into the arena.
 func (b *Batch) copyText(k int32, uid UID, msg []byte) text {
 	t := text{at: len(b.arena), z: b.zIndex(k, uid), pending: true}
+	if len(msg) > cap(b.arena)-len(b.arena) {
+		b.arena = slices.Grow(b.arena, max(len(b.arena), len(msg)))
+	}
 	b.arena = append(b.arena, msg...)
 	t.end = len(b.arena)
 	return t

@@ -41,7 +41,7 @@ func (x *keyIndex) add(xy *[64]byte) int32 {
 	}
 	n := key{xy: *xy, z: noZ}
 	n.ok = point(&n.point, xy)
-	x.keys = append(x.keys, n)
+	x.keys = append(doubled(x.keys), n)
 	x.slots[at] = int32(len(x.keys))
 	return int32(len(x.keys)) - 1
 }

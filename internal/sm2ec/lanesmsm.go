@@ -18,7 +18,10 @@ func sumMultiplesLanes(terms []multiple, workers int) Jacobian {
 		return sumMultiples(terms, workers)
 	}
 	p := newBuckets(terms, laneWindowFor)
-	packed := aligned[packedPoint](len(terms))
+	points := packedTerms.Get().(*[]packedPoint)
+	defer packedTerms.Put(points)
+	packed := growAligned(*points, len(terms))
+	*points = packed
 	chunks(len(terms), packChunk, workers, func(lo, hi int) {
 		var packer lanePacker
 		points := make([]Affine, hi-lo)
@@ -31,6 +34,8 @@ func sumMultiplesLanes(terms []multiple, workers int) Jacobian {
 		p.windowsLanes(sums, packed, lo, hi)
 	})
 }
+
+var packedTerms = sync.Pool{New: func() any { return new([]packedPoint) }}
 
 // Costs of a sum in lanes, in nanoseconds.
 const (
