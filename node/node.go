@@ -65,6 +65,7 @@ type Node struct {
 	ran     bool
 	closed  bool
 	serving bool
+	kept    string // see keepHead
 }
 
 // New opens a node's folder, which no other process may have open, and the addresses at
@@ -100,7 +101,7 @@ func (n *Node) open() (err error) {
 	if n.store, err = store.Open(filepath.Join(dir, nodedir.Store), store.Options{MaxPages: pages, Failed: n.fail}); err != nil {
 		return err
 	}
-	if n.audit, err = audit.Open(filepath.Join(dir, nodedir.Audit), n.id.SigningKey(), audit.Options{Failed: n.fail}); err != nil {
+	if err := n.openAudit(); err != nil {
 		return err
 	}
 	if n.roster, err = roster.Open(n.store, time.Now); err != nil {
@@ -315,6 +316,9 @@ func (n *Node) Close() error {
 	}
 	if n.audit != nil {
 		errs = append(errs, n.audit.Close())
+		if n.store != nil {
+			errs = append(errs, n.keepHead())
+		}
 	}
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
@@ -365,7 +369,7 @@ func (n *Node) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			if err := n.store.Update(func(*store.Tx) error { return nil }); err != nil {
+			if err := n.keepHead(); err != nil {
 				n.fail(err)
 			}
 		}

@@ -12,5 +12,6 @@
 //
 // That nothing before a checkpoint was changed, left out or put in since it was signed,
 // by anybody without the node's key. It doesn't prove that the end of the file wasn't cut
-// off: for that, keep the hash of a checkpoint elsewhere and give it to Verify.
+// off: for that, keep the hash of a record elsewhere and give it to Verify. A node keeps
+// one in its store, and says so if the record is gone.
 package audit

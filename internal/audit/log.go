@@ -33,6 +33,9 @@ type Options struct {
 	// After is the hash of the last record of the file that this one continues, if it
 	// is begun: see Verify's Report.After.
 	After string
+	// Known is the hash of a record that the caller remembers from an earlier time: see
+	// Synced and Cut.
+	Known string
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
 	// Failed, if it isn't nil, is told once that a record couldn't be written. The log
@@ -53,6 +56,9 @@ type Log struct {
 	next    uint64          // the seq of the next record
 	prev    string          // the hash of the last line
 	since   int             // records since the last checkpoint
+	synced  string          // the hash of the last line that is on disk
+	after   string          // the hash of the last record of the file before this one
+	cut     bool            // see Cut
 	open    map[uint64]bool // intents without an end
 	buf     []byte          // lines that no write has taken yet
 	pending *flush          // the write that will take them
@@ -100,7 +106,7 @@ func OpenFile(f File, key ed25519.PrivateKey, opts Options) (*Log, error) {
 	if l.now == nil {
 		l.now = time.Now
 	}
-	end, torn, err := l.load()
+	end, torn, err := l.load(opts.Known)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +139,13 @@ func (l *Log) public() ed25519.PublicKey { return l.key.Public().(ed25519.Public
 
 // load verifies what is in the file and takes up the chain at its end: at byte end,
 // after which torn bytes follow that aren't a whole line.
-func (l *Log) load() (end, torn int64, err error) {
+func (l *Log) load(known string) (end, torn int64, err error) {
 	if _, err := l.f.Seek(0, io.SeekStart); err != nil {
 		return 0, 0, fmt.Errorf("audit: %w", err)
 	}
+	l.after, l.cut = l.prev, known != ""
 	report, err := verify(l.f, l.public(), func(r *Record) {
+		l.cut = l.cut && (r.Prev != known || r.Seq == 0)
 		switch r.Kind {
 		case Intent:
 			l.open[r.Seq] = true
@@ -150,6 +158,7 @@ func (l *Log) load() (end, torn int64, err error) {
 	}
 	if report.Records > 0 {
 		l.next, l.prev, l.since = report.Records, report.Head, int(report.Unsigned)
+		l.after, l.synced, l.cut = report.After, report.Head, l.cut && report.Head != known
 	}
 	return report.Bytes, report.Torn, nil
 }
@@ -223,6 +232,21 @@ func (l *Log) Head() (records uint64, hash string) {
 	defer l.mu.Unlock()
 	return l.next, l.prev
 }
+
+// Synced returns the hash of the last record that is on disk. Whoever keeps it elsewhere
+// notices by Options.Known if the end of the file is cut off.
+func (l *Log) Synced() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.synced
+}
+
+// Cut reports whether the file, when it was opened, lacked the record that Options.Known
+// names. That record is in a file before this one then, or it was cut off.
+func (l *Log) Cut() bool { return l.cut }
+
+// After returns the hash of the last record of the file before this one.
+func (l *Log) After() string { return l.after }
 
 // Close writes a checkpoint and closes the file.
 func (l *Log) Close() error {
@@ -316,7 +340,7 @@ func (l *Log) commit(add func()) error {
 	}
 	if mine == l.pending {
 		l.writing, l.pending = mine, nil
-		buf := l.buf
+		buf, head := l.buf, l.prev
 		l.buf = nil
 		mine.err = l.err
 		l.mu.Unlock()
@@ -325,7 +349,9 @@ func (l *Log) commit(add func()) error {
 		}
 		l.mu.Lock()
 		l.writing = nil
-		if mine.err != nil && l.err == nil {
+		if mine.err == nil {
+			l.synced = head
+		} else if l.err == nil {
 			l.err = mine.err
 		}
 		close(mine.done)
