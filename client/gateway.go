@@ -82,6 +82,7 @@ type Gateway struct {
 type member struct {
 	c       *distill.Client
 	ed      ed25519.PrivateKey
+	refused bool // by the aggregator that has spoken last
 	settled map[uint64]distill.Outcome
 	waiting map[uint64][]chan distill.Outcome
 }
@@ -282,6 +283,24 @@ func (g *Gateway) Head(ctx context.Context) (height uint64, err error) {
 		return h, nil
 	case <-g.done:
 		return 0, errClosed
+	}
+}
+
+// Refused reports whether an aggregator doesn't take a client's keys: it was revoked, has
+// others, or the aggregator hasn't heard of them yet. They are shown again every second.
+func (g *Gateway) Refused(ctx context.Context, id uint64) bool {
+	result := make(chan bool, 1)
+	if err := g.do(ctx, func(int64) {
+		m := g.clients[id]
+		result <- m != nil && m.refused
+	}); err != nil {
+		return false
+	}
+	select {
+	case r := <-result:
+		return r
+	case <-g.done:
+		return false
 	}
 }
 

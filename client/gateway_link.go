@@ -244,6 +244,16 @@ func (l *link) take(now int64, resp *aggregatev1.SessionResponse) error {
 		g.headSeen = time.Now()
 		g.head(now, h)
 	case *aggregatev1.SessionResponse_Welcome:
+		for _, id := range f.Welcome.GetIds() {
+			if m := g.clients[id]; m != nil {
+				m.refused = false
+			}
+		}
+		for _, id := range f.Welcome.GetRefused() {
+			if m := g.clients[id]; m != nil {
+				m.refused = true
+			}
+		}
 		// What is in flight is sent now, and not only when its time has come again.
 		if len(f.Welcome.GetIds()) > 0 && !l.welcome {
 			l.welcome = true

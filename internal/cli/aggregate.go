@@ -40,6 +40,8 @@ are basic and augmented, which is Chia's.`,
 		newAggregateSubmitCmd(e),
 		newAggregateVerifyReceiptCmd(e),
 		newAggregateGetCmd(e),
+		newAggregateRotateCmd(e),
+		newAggregateRevokeCmd(e),
 		newAggregateLoadCmd(e),
 	)
 	c.Example = `  undersign aggregate keygen -o alice.key --to alice.txt

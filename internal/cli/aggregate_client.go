@@ -4,7 +4,9 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"filippo.io/age"
 
 	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/client"
@@ -37,6 +41,27 @@ type aggregateClient struct {
 	Aggregator uint64          `json:"aggregator"`
 	Address    string          `json:"address"`
 	Validators []aggregateNode `json:"validators"`
+
+	// Keys are those of a rotation. Before the first one the BLS key is in its own file,
+	// and the Ed25519 key is the identity's.
+	Keys *aggregateKeys `json:"keys,omitempty"`
+	// Next are keys that the directory may have by now: a rotation goes on with them.
+	Next    *aggregateKeys `json:"next,omitempty"`
+	Revoked bool           `json:"revoked,omitempty"`
+}
+
+// aggregateKeys names files in a client's folder.
+type aggregateKeys struct {
+	BLS string `json:"bls"`
+	Ed  string `json:"ed25519"`
+}
+
+// check returns an error unless the names are such as a rotation makes.
+func (k *aggregateKeys) check() error {
+	if k != nil && !(filepath.IsLocal(k.BLS) && filepath.IsLocal(k.Ed) && k.BLS != k.Ed) {
+		return fmt.Errorf("%s: the names of keys aren't those of files in the folder", aggregateClientFile)
+	}
+	return nil
 }
 
 type aggregateNode struct {
@@ -58,7 +83,8 @@ type clientDir struct {
 	reg     aggregateClient
 	genesis *distill.Genesis
 	network *distill.Network
-	key     *keyfile.PartyKey
+	key     *keyfile.PartyKey  // the party's
+	ed      ed25519.PrivateKey // the client's, once it is open
 }
 
 // clientDir opens the folder of a client that was registered.
@@ -73,6 +99,12 @@ func (e *env) clientDir(dir string) (_ *clientDir, err error) {
 	d := &clientDir{}
 	if err := json.Unmarshal(data, &d.reg); err != nil {
 		return nil, fmt.Errorf("%s: %w", aggregateClientFile, err)
+	}
+	if err := errors.Join(d.reg.Keys.check(), d.reg.Next.check()); err != nil {
+		return nil, err
+	}
+	if d.reg.Revoked {
+		return nil, failf(ExitRefused, "a new identity can be registered: \"undersign init\"", "client %d was revoked", d.reg.ID)
 	}
 	data, err = os.ReadFile(filepath.Join(dir, aggregateClientNet))
 	if err != nil {
@@ -95,10 +127,11 @@ func (e *env) clientDir(dir string) (_ *clientDir, err error) {
 // open opens the client. Restored from a backup it asks validators first which nonces it
 // has used.
 func (d *clientDir) open(dir string) (*distill.Client, error) {
-	sk, err := openClientKey(dir)
+	keys, err := d.keys(dir)
 	if err != nil {
 		return nil, err
 	}
+	d.ed = keys.Ed
 	mode := distill.Mode(0)
 	for i, n := range aggregateModes {
 		if n == d.reg.Mode {
@@ -111,12 +144,43 @@ func (d *clientDir) open(dir string) (*distill.Client, error) {
 	}
 	c, err := distill.OpenClient(distill.ClientConfig{
 		Network: d.network, ID: d.reg.ID, Mode: mode, Journal: d.store.Journal("client"), FromBackup: restored,
-		Keys: distill.ClientKeys{Since: d.reg.Since, BLS: sk, Ed: d.id.SigningKey()},
+		Keys: keys,
 	})
 	if err == nil && restored {
 		err = clientSettled(d) // the journal says from now on that it waits for validators
 	}
 	return c, err
+}
+
+// keys returns the keys that the client has in the directory.
+func (d *clientDir) keys(dir string) (k distill.ClientKeys, err error) {
+	k = distill.ClientKeys{Since: d.reg.Since, Ed: d.id.SigningKey()}
+	if d.reg.Keys == nil {
+		k.BLS, err = openClientKey(dir)
+		return k, err
+	}
+	k.BLS, k.Ed, err = openClientKeys(dir, d.reg.Keys)
+	return k, err
+}
+
+func openClientKeys(dir string, k *aggregateKeys) (sk *bls.SecretKey, ed ed25519.PrivateKey, err error) {
+	if sk, err = openClientBLSKey(dir, k.BLS); err == nil {
+		ed, err = openClientEdKey(dir, k.Ed)
+	}
+	return sk, ed, err
+}
+
+// save writes what the folder knows.
+func (d *clientDir) save(dir string) error {
+	text, err := json.MarshalIndent(d.reg, "", "  ")
+	if err != nil {
+		return err
+	}
+	return nodedir.Replace(filepath.Join(dir, aggregateClientFile), append(text, '\n'), 0o600)
+}
+
+func (d *clientDir) directory() *client.Directory {
+	return &client.Directory{Key: d.key, Genesis: d.genesis, Validators: d.reg.nodes()}
 }
 
 func (d *clientDir) gateway(clients ...client.GatewayClient) client.GatewayConfig {
@@ -127,20 +191,42 @@ func (d *clientDir) gateway(clients ...client.GatewayClient) client.GatewayConfi
 }
 
 func openClientKey(dir string) (*bls.SecretKey, error) {
-	data, err := os.ReadFile(filepath.Join(dir, aggregateClientKey))
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(filepath.Join(dir, nodedir.Unlock))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	identities, err := keyfile.ParseIdentities(f, nil)
+	return openClientBLSKey(dir, aggregateClientKey)
+}
+
+func openClientBLSKey(dir, name string) (*bls.SecretKey, error) {
+	data, identities, err := readSealed(dir, name)
 	if err != nil {
 		return nil, err
 	}
 	return aggregate.OpenKey(data, identities...)
+}
+
+func openClientEdKey(dir, name string) (ed25519.PrivateKey, error) {
+	data, identities, err := readSealed(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	k, err := keyfile.OpenAs[*keyfile.PartyKey](bytes.NewReader(data), identities...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return k.Key, nil
+}
+
+// readSealed reads an age file in a folder, and what opens it.
+func readSealed(dir, name string) ([]byte, []age.Identity, error) {
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := os.Open(filepath.Join(dir, nodedir.Unlock))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	identities, err := keyfile.ParseIdentities(f, nil)
+	return data, identities, err
 }
 
 // aggregateTime bounds commands that wait for the network, if --timeout doesn't.

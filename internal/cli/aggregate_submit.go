@@ -107,7 +107,7 @@ func (e *env) aggregateSubmit(ctx context.Context, f aggregateSubmitFlags, file 
 	ctx, cancel := context.WithTimeout(ctx, aggregateTime)
 	defer cancel()
 	waiting := cl.Unsettled()
-	cfg := d.gateway(client.GatewayClient{Client: cl, Ed: d.id.SigningKey()})
+	cfg := d.gateway(client.GatewayClient{Client: cl, Ed: d.ed})
 	var receipts receiptKeeper
 	cfg.Receipt = receipts.keep
 	g, stop, err := startGateway(ctx, cfg)
@@ -130,7 +130,11 @@ func (e *env) aggregateSubmit(ctx context.Context, f aggregateSubmitFlags, file 
 	results, refused := []outcomeResult{}, false
 	var lost error // the receipt, not the message
 	for _, nonce := range nonces {
-		o, err := g.Wait(ctx, cl.ID(), nonce)
+		o, err := awaitOutcome(ctx, g, cl.ID(), nonce)
+		if errors.Is(err, errUnknownKeys) {
+			return failf(ExitRefused, "it may have been revoked, or given new keys elsewhere: whoever runs the network knows",
+				"the network doesn't take the keys of client %d", cl.ID())
+		}
 		if err != nil {
 			return withHint(fmt.Errorf("message %d has no receipt yet: %w", nonce, err), "it is kept, and goes on with \"undersign aggregate submit --dir %s\"", dir)
 		}
@@ -168,6 +172,32 @@ func (e *env) aggregateSubmit(ctx context.Context, f aggregateSubmitFlags, file 
 		return withCode(errors.New("the application has refused a message"), ExitRefused)
 	}
 	return nil
+}
+
+// errUnknownKeys is what there is to say of a client that the network doesn't take.
+var errUnknownKeys = errors.New("keys aren't in the directory")
+
+// refusalTime is how long a client may be refused that has just been registered.
+const refusalTime = 5 * time.Second
+
+// awaitOutcome waits for what becomes of a message, but not while the client is refused.
+func awaitOutcome(ctx context.Context, g *client.Gateway, id, nonce uint64) (distill.Outcome, error) {
+	since := time.Time{}
+	for {
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		o, err := g.Wait(short, id, nonce)
+		cancel()
+		switch {
+		case err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded):
+			return o, err
+		case !g.Refused(ctx, id):
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) > refusalTime:
+			return o, errUnknownKeys
+		}
+	}
 }
 
 // submitWhenReady submits once the height is known.
