@@ -35,14 +35,13 @@ type laneSingle struct {
 	laneSummer // of the parts of G
 	norm       laneNormalizer
 	keys       []Affine
-	entries    []packedPoint // odd multiples: row after row, as long as there are lanes
+	entries    []packedPoint // odd multiples, for two blocks after two blocks
 	ofKeys     []pointRef    // for two blocks after two blocks, digit after digit
 	acc        []laneJacobian
 	bad        []bool
 	rows       []lanePoint
 	powers     []laneJacobian
 	points     []lanePoint
-	copies     []lanePoint
 }
 
 func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
@@ -52,7 +51,19 @@ func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
 	clear(s.bad)
 	item := func(j int) *Item { return items[min(j, len(items)-1)] }
 
+	g := GeneratorTable(len(items))
+	s.fill(n, g.m, func(j int, refs []pointRef) {
+		k := item(j).S
+		if k.IsZero() {
+			s.bad[j] = true
+			k = Scalar{1}
+		}
+		g.refs(refs, &k)
+	})
 	s.oddMultiples(n, item)
+	s.tree(n, g.m, func(j int) { s.bad[j] = true })
+	runtime.KeepAlive(g)
+
 	m := windows(laneWidth)
 	s.ofKeys = grow(s.ofKeys, m*lanes)
 	var refs [(256 + laneWidth - 1) / laneWidth]pointRef
@@ -61,7 +72,8 @@ func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
 		turn := t.oddPlaces(refs[:], laneWidth)
 		pair, at := j/(2*laneCount), j%(2*laneCount)
 		for i, r := range refs {
-			s.ofKeys[(pair*m+i)*2*laneCount+at] = refTo(&s.entries[int(r>>1)*lanes+j], 0) | r&1 ^ turn
+			entry := &s.entries[(pair<<(laneWidth-1)+int(r>>1))*2*laneCount+at]
+			s.ofKeys[(pair*m+i)*2*laneCount+at] = refTo(entry, 0) | r&1 ^ turn
 		}
 	}
 	s.acc = growAligned(s.acc, n)
@@ -81,17 +93,6 @@ func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
 		}
 	}
 
-	g := GeneratorTable(len(items))
-	s.fill(n, g.m, func(j int, refs []pointRef) {
-		k := item(j).S
-		if k.IsZero() {
-			s.bad[j] = true
-			k = Scalar{1}
-		}
-		g.refs(refs, &k)
-	})
-	s.tree(n, g.m, func(j int) { s.bad[j] = true })
-	runtime.KeepAlive(g)
 	for pair := range n / 2 {
 		laneAddMixed((*[2]laneJacobian)(s.acc[2*pair:]), (*[2]lanePoint)(s.sums[2*pair:]), &s.scratch[0])
 	}
@@ -124,11 +125,11 @@ func (s *laneSingle) oddMultiples(n int, item func(j int) *Item) {
 	}
 	s.packer.pack(s.entries, s.keys)
 	s.rows = growAligned(s.rows, half*n)
-	s.refs = grow(s.refs, lanes)
+	s.ofKeys = grow(s.ofKeys, lanes)
 	for j := range lanes {
-		s.refs[j] = refTo(&s.entries[j], 0)
+		s.ofKeys[j] = refTo(&s.entries[j], 0)
 	}
-	gather(s.rows[:n], s.refs)
+	gather(s.rows[:n], s.ofKeys)
 
 	// 2P, 4P, ..., one after the other.
 	s.powers, s.scratch = growAligned(s.powers, (laneWidth-1)*n), growAligned(s.scratch, 1)
@@ -148,15 +149,22 @@ func (s *laneSingle) oddMultiples(n int, item func(j int) *Item) {
 	s.points = growAligned(s.points, len(s.powers))
 	s.norm.normalize(s.points, s.powers)
 
-	// Multiples from 2ᵏ + 1 to 2ᵏ⁺¹ - 1 are those before plus 2ᵏ.
+	// Multiples from 2ᵏ + 1 to 2ᵏ⁺¹ - 1 are those before plus 2ᵏ. Meanwhile the entries for
+	// the parts of G are fetched, which s.refs has.
+	later := s.refs
 	for k := 1; k < laneWidth; k++ {
-		before := 1 << (k - 1)
-		s.copies = growAligned(s.copies, before*n)
-		copy(s.copies, s.rows[:before*n])
-		for c := range before {
-			copy(s.rows[(before+c)*n:][:n], s.points[(k-1)*n:k*n])
+		blocks := n << (k - 1)
+		a, b := s.rows[blocks:2*blocks], s.rows[:blocks]
+		for c := 0; c < blocks; c += n {
+			copy(a[c:c+n], s.points[(k-1)*n:k*n])
 		}
-		if s.add(s.rows[before*n:][:before*n], s.copies, noPoints) {
+		next := noPoints
+		for x := range next {
+			if lines := blocks * laneCount; lines <= len(later) {
+				next[x], later = later[:lines], later[lines:]
+			}
+		}
+		if s.add(a, b, next) {
 			for i, z := range s.zero {
 				for j := range laneCount {
 					if z>>j&1 == 1 {
@@ -166,5 +174,9 @@ func (s *laneSingle) oddMultiples(n int, item func(j int) *Item) {
 			}
 		}
 	}
-	scatter(s.entries, s.rows)
+	for i := 0; i < n; i += 2 {
+		for c := range half {
+			scatter(s.entries[(i*half+2*c)*laneCount:], s.rows[c*n+i:][:2])
+		}
+	}
 }
