@@ -91,7 +91,7 @@ func Deal(priv *rsa.PrivateKey, k, l int, opts *DealOptions) (*Dealing, []*KeySh
 	if err != nil {
 		return nil, nil, err
 	}
-	if !p1.ProbablyPrime(20) || !q1.ProbablyPrime(20) || p1.Cmp(q1) == 0 {
+	if !safeprime.IsPrime(p1) || !safeprime.IsPrime(q1) || p1.Cmp(q1) == 0 {
 		return nil, nil, errors.New("thresholdrsa: the primes of the key aren't safe primes: use Import")
 	}
 	if diff := new(big.Int).Sub(priv.Primes[0], priv.Primes[1]); !toys() && diff.BitLen() <= priv.N.BitLen()/2-100 {

@@ -10,6 +10,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+
+	"github.com/undersign/undersign/internal/safeprime"
 )
 
 // maxPrivateKeyFile is several times what an 8192-bit key takes. It also bounds
@@ -93,7 +95,7 @@ func checkPrivateKey(priv *rsa.PrivateKey) error {
 		return fmt.Errorf("thresholdrsa: invalid private key: %v", err)
 	}
 	for _, p := range priv.Primes {
-		if !p.ProbablyPrime(20) {
+		if !safeprime.IsPrime(p) {
 			return errors.New("thresholdrsa: invalid private key: a factor isn't prime")
 		}
 	}

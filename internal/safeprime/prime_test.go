@@ -27,7 +27,7 @@ func TestIsPrime(t *testing.T) {
 	composite = append(composite, new(big.Int).Mul(mersenne(521), mersenne(607)), mersenne(523), mersenne(1277),
 		new(big.Int).Mul(mersenne(607), mersenne(607)))
 	for _, n := range composite {
-		if isPrime(n) {
+		if isPrime(n) || IsPrime(n) {
 			t.Errorf("%v passes", n)
 		}
 		if n.BitLen() > 16 && millerRabin(n) {
@@ -45,7 +45,7 @@ func TestIsPrime(t *testing.T) {
 		}
 	}
 	for _, n := range primes {
-		if !isPrime(n) {
+		if !isPrime(n) || !IsPrime(n) {
 			t.Errorf("%v doesn't pass", n)
 		}
 		if n.BitLen() >= 16 && !millerRabin(n) {
@@ -109,5 +109,18 @@ func TestLucas(t *testing.T) {
 				t.Error("a product passes")
 			}
 		}
+	}
+}
+
+// What isn't an odd number above 3 has an answer too.
+func TestIsPrimeAnything(t *testing.T) {
+	for n := int64(-100); n < 100; n++ {
+		if got, want := IsPrime(big.NewInt(n)), big.NewInt(n).ProbablyPrime(0); got != want {
+			t.Errorf("%d: %v", n, got)
+		}
+	}
+	even := new(big.Int).Lsh(one, 1023)
+	if IsPrime(even) || IsPrime(even.Neg(even)) || IsPrime(new(big.Int).Neg(big.NewInt(1_000_003))) {
+		t.Error("an even or negative number passes")
 	}
 }
