@@ -81,15 +81,15 @@ func (d *service) play(ctx context.Context) error {
 
 // start makes a network of two nodes, and a gateway's clients in it.
 func (d *service) start(ctx context.Context) (out []string, err error) {
-	nodes := make([]*nodeProcess, 3)
-	err = parallel(ctx, len(nodes), func(i int) (err error) {
-		nodes[i], err = d.makeNode(ctx, []string{"aggregator", "validator", "gateway"}[i])
-		return err
-	})
-	if err != nil {
+	if d.aggregator, err = d.crew.makeNode(ctx, "aggregator"); err != nil {
 		return nil, err
 	}
-	d.aggregator, d.validator, d.gateway = nodes[0], nodes[1], nodes[2]
+	if d.validator, err = d.crew.makeNode(ctx, "validator"); err != nil {
+		return nil, err
+	}
+	if d.gateway, err = d.crew.makeParty(ctx, "gateway", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
 	for _, args := range [][]string{
 		{"aggregate", "keygen", "-o", "validator/validator.key", "--to", "validator/recipient.txt"},
 		{"aggregate", "prove", "--key", "validator/validator.key", "-i", "validator/unlock.txt"},

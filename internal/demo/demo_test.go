@@ -124,12 +124,12 @@ func TestThreshold(t *testing.T) {
 func TestThresholdShowsNothing(t *testing.T) {
 	skipShort(t)
 	for name, tt := range map[string]struct {
-		demo threshold
+		demo *threshold
 		want string
 		left int
 	}{
-		"nobody lies":      {threshold{honest: true}, "sign the file, while bob lies: nobody is named who lies", 5},
-		"nobody is killed": {threshold{spare: true}, "two honest nodes of 3 gave a signature", 5},
+		"nobody lies":      {&threshold{honest: true}, "sign the file, while bob lies: nobody is named who lies", 5},
+		"nobody is killed": {&threshold{spare: true}, "two honest nodes of 3 gave a signature", 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

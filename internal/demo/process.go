@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -104,8 +105,10 @@ func lastError(stderr []byte) string {
 // A crew is the processes that a demo has started. They don't outlive it: each ends when
 // its standard input does, the other end of which is here and nowhere else.
 type crew struct {
-	s   *stage
-	all []*child
+	s    *stage
+	all  []*child
+	mu   sync.Mutex // guards held
+	held []net.Listener
 }
 
 // A child is a process.
@@ -170,6 +173,9 @@ func (w *crew) end() {
 	for _, c := range w.all {
 		<-c.done
 	}
+	for _, l := range w.held {
+		l.Close() // again, if its node was started
+	}
 }
 
 // pid returns the process's number.
@@ -232,16 +238,29 @@ type nodeProcess struct {
 	*child
 	name, address string
 	fingerprint   string
+	held          net.Listener // keeps others from the address, until the node starts
 }
 
 // makeNode makes the folder of a node, at an address of its own.
-func (s *stage) makeNode(ctx context.Context, name string) (*nodeProcess, error) {
-	address, err := freeAddress()
+func (w *crew) makeNode(ctx context.Context, name string) (*nodeProcess, error) {
+	l, err := freePort()
 	if err != nil {
 		return nil, err
 	}
+	w.mu.Lock()
+	w.held = append(w.held, l)
+	w.mu.Unlock()
+	n, err := w.makeParty(ctx, name, l.Addr().String())
+	if err == nil {
+		n.held = l
+	}
+	return n, err
+}
+
+// makeParty makes the folder of a party, which needn't run at its address.
+func (w *crew) makeParty(ctx context.Context, name, address string) (*nodeProcess, error) {
 	var made struct{ Fingerprint string }
-	if err := s.undersign(ctx, &made, "init", "--dir", name, "--name", name, "--listen", address); err != nil {
+	if err := w.s.undersign(ctx, &made, "init", "--dir", name, "--name", name, "--listen", address); err != nil {
 		return nil, err
 	}
 	return &nodeProcess{name: name, address: address, fingerprint: made.Fingerprint}, nil
@@ -267,6 +286,7 @@ func allow(operations []string) (args []string) {
 
 // serve starts a node, in a role of the hidden command, and waits until it takes calls.
 func (w *crew) serve(ctx context.Context, n *nodeProcess, role string) (err error) {
+	n.held.Close() // again, if it is started again
 	if n.child, err = w.start(n.name, role, filepath.Join(w.s.Dir, n.name)); err != nil {
 		return err
 	}
@@ -280,16 +300,13 @@ func (w *crew) serve(ctx context.Context, n *nodeProcess, role string) (err erro
 	return nil
 }
 
-// freeAddress returns an address on loopback that is free, and that nobody gets who asks
-// the system for any: a node that is killed comes back to it.
-func freeAddress() (string, error) {
-	var err error
+// freePort listens at a port on loopback that nobody gets who asks the system for any: a
+// node that is killed can come back to it.
+func freePort() (l net.Listener, err error) {
 	for range 100 {
-		address := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))
-		var l net.Listener
-		if l, err = net.Listen("tcp", address); err == nil {
-			return address, l.Close()
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))); err == nil {
+			return l, nil
 		}
 	}
-	return "", fmt.Errorf("demo: no free port: %w", err)
+	return nil, fmt.Errorf("demo: no free port: %w", err)
 }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,9 +97,13 @@ func TestCrew(t *testing.T) {
 	w := &crew{s: s}
 	defer w.end()
 	ctx := context.Background()
-	n, err := s.makeNode(ctx, "node")
+	n, err := w.makeNode(ctx, "node")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if l, err := net.Listen("tcp", n.address); err == nil {
+		l.Close()
+		t.Error("the address of a node that is to start can be taken")
 	}
 	if err := w.serve(ctx, n, "serve"); err != nil {
 		t.Fatal(err)

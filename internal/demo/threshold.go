@@ -105,13 +105,15 @@ func (d *threshold) play(ctx context.Context, opts Options) (*Result, error) {
 
 // deal makes the nodes' folders, the key, and its shares, each of which one node opens.
 func (d *threshold) deal(ctx context.Context) ([]string, error) {
-	names := append(slices.Clone(people), customer)
-	made := make([]*nodeProcess, len(names))
-	err := parallel(ctx, len(names), func(i int) (err error) {
-		made[i], err = d.makeNode(ctx, names[i])
+	made := make([]*nodeProcess, len(people))
+	err := parallel(ctx, len(people), func(i int) (err error) {
+		made[i], err = d.crew.makeNode(ctx, people[i])
 		return err
 	})
 	if err != nil {
+		return nil, err
+	}
+	if d.customer, err = d.crew.makeParty(ctx, customer, "127.0.0.1:0"); err != nil {
 		return nil, err
 	}
 	var to []string
@@ -119,7 +121,6 @@ func (d *threshold) deal(ctx context.Context) ([]string, error) {
 		d.nodes[name] = made[i]
 		to = append(to, filepath.Join(name, "recipient.txt"))
 	}
-	d.customer = made[len(people)]
 	err = d.undersign(ctx, nil, "threshold", "keygen", "--bits", fmt.Sprint(thresholdBits), "-k", fmt.Sprint(thresholdK),
 		"--to", strings.Join(to, ","), "--names", strings.Join(people, ","), "-o", "key")
 	if err != nil {
