@@ -81,3 +81,42 @@ func (s Scheme) PopVerifyBatch(keys []*PublicKey, proofs []*Signature) ([]*Prove
 	}
 	return proven, nil
 }
+
+// PopVerifySigned verifies, of each key, a proof of possession and a signature of a message,
+// all together, with weights of 64 bits: see [Batch.ShortWeights]. It returns the keys whose
+// proofs are valid, as proven ones, with nil in the place of the others, and says which
+// signatures are. A signature that is nil isn't valid. It is for registrations, where both
+// come together.
+func (s Scheme) PopVerifySigned(keys []*PublicKey, proofs []*Signature, msgs [][]byte, sigs []*Signature) (proven []*ProvenKey, signed []bool, err error) {
+	u, err := s.popSuite()
+	if err != nil {
+		return nil, nil, err
+	}
+	if n := len(keys); len(proofs) != n || len(msgs) != n || len(sigs) != n {
+		return nil, nil, fmt.Errorf("%w: %d keys with %d proofs, %d messages and %d signatures", ErrKey, n, len(proofs), len(msgs), len(sigs))
+	}
+	b := Batch{scheme: s, ShortWeights: true}
+	for i, key := range keys {
+		k, err := u.key(key)
+		if err == nil {
+			b.eq.add(u, k, u.pop, k.bytes())
+		}
+		b.put(u, proofs[i], err)
+		b.Add(key, msgs[i], sigs[i])
+	}
+	proven, signed = make([]*ProvenKey, len(keys)), make([]bool, len(keys))
+	for i, key := range keys {
+		if key != nil {
+			proven[i] = &ProvenKey{*key}
+		}
+		signed[i] = true
+	}
+	for _, i := range b.verify() {
+		if i%2 == 0 {
+			proven[i/2] = nil
+		} else {
+			signed[i/2] = false
+		}
+	}
+	return proven, signed, nil
+}

@@ -205,11 +205,15 @@ func checkSome(e *DirectoryEntry, out []checkedChange) {
 	if len(keys) == 0 {
 		return
 	}
-	proven, err := bls.ProofOfPossession.PopVerifyBatch(keys, proofs)
-	if err != nil && proven == nil {
-		proven = make([]*bls.ProvenKey, len(keys))
+	digests := make([][]byte, len(at))
+	for j, i := range at {
+		d := e.Changes[i].statement(e.Net).Digest()
+		digests[j] = d[:]
 	}
-	signed := verifyDigests(e, keys, sigs, at)
+	proven, signed, err := bls.ProofOfPossession.PopVerifySigned(keys, proofs, digests, sigs)
+	if err != nil { // not reached: the lists have one length
+		proven, signed = make([]*bls.ProvenKey, len(keys)), make([]bool, len(keys))
+	}
 	for j, i := range at {
 		switch {
 		case proven[j] == nil:
@@ -218,52 +222,46 @@ func checkSome(e *DirectoryEntry, out []checkedChange) {
 			out[i].signRule = RuleKeySignature
 		default:
 			out[i].key = proven[j]
-			out[i].signRule = edFault(e.Net, &e.Changes[i])
 		}
 	}
+	checkEd(e, out)
 }
 
-// verifyDigests verifies the signatures of changes by their new BLS keys; a nil one
-// isn't valid.
-func verifyDigests(e *DirectoryEntry, keys []*bls.PublicKey, sigs []*bls.Signature, at []int) []bool {
-	signed := make([]bool, len(at))
-	batch := bls.NewBatch(bls.ProofOfPossession)
-	var member []int
-	for j, i := range at {
-		if sigs[j] == nil {
+// checkEd checks new Ed25519 keys and their signatures, together, of changes whose BLS keys
+// are in order.
+func checkEd(e *DirectoryEntry, out []checkedChange) {
+	joint := zip215.NewBatch(len(out))
+	var at []int
+	for i := range out {
+		if out[i].key == nil {
 			continue
 		}
-		digest := e.Changes[i].statement(e.Net).Digest()
-		batch.Add(keys[j], digest[:], sigs[j])
-		member = append(member, j)
-		signed[j] = true
-	}
-	batch.ShortWeights = true // nobody can try often: each entry has a place in the order
-	err := batch.Verify()
-	if bad, ok := errors.AsType[*bls.BatchError](err); ok {
-		for _, k := range bad.Bad {
-			signed[member[k]] = false
+		c := &e.Changes[i]
+		key, rule := newEdKey(&c.EdKey)
+		if out[i].signRule = rule; rule == 0 {
+			joint.Add(key, c.statement(e.Net).Bytes(), c.EdSig[:])
+			at = append(at, i)
 		}
-	} else if err != nil {
-		clear(signed)
 	}
-	return signed
+	for _, k := range joint.Verify() {
+		out[at[k]].signRule = RuleEdSignature
+	}
 }
 
-// edFault returns what is wrong with a new Ed25519 key or its signature, or 0.
-func edFault(net NetworkID, c *Change) Rule {
+// newEdKey reads a new Ed25519 key, or returns what is wrong with it.
+func newEdKey(b *[32]byte) (*zip215.Key, Rule) {
 	var p edwards25519.Point
-	if _, err := p.SetBytes(c.EdKey[:]); err != nil || !bytes.Equal(p.Bytes(), c.EdKey[:]) {
-		return RuleEdKeyEncoding
+	if _, err := p.SetBytes(b[:]); err != nil || !bytes.Equal(p.Bytes(), b[:]) {
+		return nil, RuleEdKeyEncoding
 	}
 	if p.MultByCofactor(&p).Equal(edwards25519.NewIdentityPoint()) == 1 {
-		return RuleEdKeyOrder
+		return nil, RuleEdKeyOrder
 	}
-	key, err := zip215.NewKey(c.EdKey[:])
-	if err != nil || key.Verify(c.statement(net).Bytes(), c.EdSig[:]) != nil {
-		return RuleEdSignature
+	key, err := zip215.NewKey(b[:])
+	if err != nil {
+		return nil, RuleEdKeyEncoding // not reached
 	}
-	return 0
+	return key, 0
 }
 
 // blsModulus is the modulus of the field of BLS12-381.
