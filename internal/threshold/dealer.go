@@ -50,8 +50,9 @@ func (d *Dealer) prepare() error {
 }
 
 const (
-	maxDeals = 4 // under way or waiting
-	keepDeal = 7 * 24 * time.Hour
+	maxDeals        = 4 // under way or waiting
+	maxDealsOfParty = 2
+	keepDeal        = 7 * 24 * time.Hour
 )
 
 // deals are the keys that are being made.
@@ -67,6 +68,7 @@ func (d *deals) init() {
 }
 
 type deal struct {
+	party                string
 	candidates, expected atomic.Uint64
 	done                 chan struct{}
 	err                  error
@@ -138,7 +140,13 @@ func (s *Service) Deal(ctx context.Context, req *thresholdv1.DealRequest) (*thre
 	if s.deals.running[d.id] != nil || len(result) > 0 {
 		return &thresholdv1.DealResponse{}, nil
 	}
-	if len(s.deals.running) >= maxDeals {
+	mine := 0
+	for _, run := range s.deals.running {
+		if run.party == call.Party {
+			mine++
+		}
+	}
+	if len(s.deals.running) >= maxDeals || mine >= maxDealsOfParty {
 		return nil, &policy.LimitError{Call: policy.Call{Party: call.Party, Operation: "threshold.deal"}, After: time.Minute}
 	}
 	if !known {
@@ -154,7 +162,7 @@ func (s *Service) Deal(ctx context.Context, req *thresholdv1.DealRequest) (*thre
 			return nil, err
 		}
 	}
-	run := &deal{done: make(chan struct{})}
+	run := &deal{party: call.Party, done: make(chan struct{})}
 	s.deals.running[d.id] = run
 	s.running.Add(1)
 	go func() {

@@ -22,6 +22,7 @@ import (
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
 	"github.com/undersign/undersign/gen/undersign/threshold/v1/thresholdv1connect"
+	"github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/threshold"
 	"github.com/undersign/undersign/keyfile"
 	"github.com/undersign/undersign/thresholdrsa"
@@ -220,5 +221,38 @@ func TestNoDealer(t *testing.T) {
 	n := c.start("plain", c.makeDir("plain", allowAll))
 	if _, err := n.as(n.id).Deal(t.Context(), &thresholdv1.DealRequest{}); connect.CodeOf(err) != connect.CodeFailedPrecondition {
 		t.Errorf("%v", err)
+	}
+}
+
+// One party's deals leave room for those of another.
+func TestDealsOfOne(t *testing.T) {
+	t.Parallel()
+	c := &cluster{t: t}
+	dealer := c.start("dealer", c.makeDir("dealer", "[threshold.dealer]\nenabled = true\ninsecure-unlocked = true\n"+allowAll))
+	_, greedy := newParty(t)
+	_, other := newParty(t)
+	dealer.admit(greedy, "greedy", "")
+	dealer.admit(other, "other", "")
+	to, err := age.GenerateX25519Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deal := func(id *party.Identity, n byte) error {
+		_, err := dealer.as(id).Deal(t.Context(), &thresholdv1.DealRequest{
+			Id: bytes.Repeat([]byte{n}, 16), Bits: 8192, Threshold: 1, // it takes longer than the test
+			Holders: []*thresholdv1.DealHolder{{Name: "a", Recipients: []string{to.Recipient().String()}}},
+		})
+		return err
+	}
+	for n := range byte(2) {
+		if err := deal(greedy, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := deal(greedy, 9); connect.CodeOf(err) != connect.CodeResourceExhausted {
+		t.Errorf("a third deal: %v", err)
+	}
+	if err := deal(other, 2); err != nil {
+		t.Errorf("another party's: %v", err)
 	}
 }

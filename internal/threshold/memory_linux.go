@@ -10,14 +10,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockMemory keeps the process's memory out of swap space and core dumps.
-func lockMemory() error {
+// noDumps keeps the process's memory out of core dumps. Nor can others of the same user
+// look into it.
+func noDumps() error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("core dumps: %w", err)
 	}
-	// Nor can others of the same user look into it.
+	// A program that takes dumps by a pipe gets them whatever the limit is (core(5)).
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("core dumps: %w", err)
+	}
+	return nil
+}
+
+// lockMemory keeps the process's memory out of swap space and core dumps.
+func lockMemory() error {
+	if err := noDumps(); err != nil {
+		return err
 	}
 	// Go reserves far more addresses than it uses, and all of them count.
 	var limit unix.Rlimit

@@ -142,6 +142,10 @@ func New(opt Options) (*Service, error) {
 	case valid == 0:
 		valid = 24 * time.Hour
 	}
+	// Before there is a share in memory.
+	if err := noDumps(); err != nil {
+		opt.Log.Warn("the node's memory may be dumped", "error", err)
+	}
 	if err := opt.Config.Dealer.prepare(); err != nil {
 		return nil, err
 	}
