@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,9 @@ import (
 	parties "github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/rpc"
 	"github.com/undersign/undersign/internal/store"
+	"github.com/undersign/undersign/internal/threshold"
 	"github.com/undersign/undersign/keyfile"
+	"github.com/undersign/undersign/node"
 )
 
 func newDoctorCmd(e *env) *cobra.Command {
@@ -120,6 +123,14 @@ func (d *doctor) examine() {
 		return
 	}
 	d.unlock()
+	if shares, e := threshold.CheckShares(d.dir, cfg.Threshold, d.e.pluginUI()); e != nil || shares > 0 {
+		d.err("shares", shareError(e), "%d can be opened", shares)
+	}
+	for _, r := range cfg.Rules {
+		for _, op := range unknownOperations(r.Operations) {
+			d.add("configuration", "warning", "a rule names %s, which no service has", op)
+		}
+	}
 	d.auditLog()
 	d.disk()
 	running := d.process()
@@ -219,6 +230,7 @@ func (d *doctor) process() *liveNode {
 	}
 	if live == nil {
 		d.add("process", "ok", "the node doesn't run")
+		d.port()
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(d.ctx, 10*time.Second)
@@ -271,6 +283,20 @@ func (d *doctor) clock() {
 		return
 	}
 	d.add("clock", "ok", "%s", now.UTC().Format(time.RFC3339))
+}
+
+// port looks whether the node, which doesn't run, could listen.
+func (d *doctor) port() {
+	cfg, err := node.Load(d.dir)
+	if err != nil {
+		return // said before
+	}
+	l, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		d.add("port", "bad", "the node can't listen: %v", err)
+		return
+	}
+	l.Close()
 }
 
 // peers calls everybody whom the node knows. What they answer doesn't matter.

@@ -6,6 +6,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,8 +60,12 @@ may do is what rules say; --allow adds them to undersign.toml.`,
 			}{Name: name}
 			var expires time.Time
 			if result.Token, expires, err = e.invite(c, dir, name, address, valid); err != nil {
+				if strings.Contains(err.Error(), roster.ErrName.Error()) {
+					err = withHint(err, "give the party another --name, or forget who has it: \"undersign party remove %s\"; an invitation that is out has its name until it expires", name)
+				}
 				return err
 			}
+			e.warnUnknownOperations(allow)
 			result.Expires = expires.UTC().Format(time.RFC3339)
 			if err := e.allow(c.Context(), dir, rules); err != nil {
 				return fmt.Errorf("the invitation is made, but not the rules: %w", err)

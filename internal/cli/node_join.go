@@ -77,6 +77,7 @@ undersign.toml.`,
 			if err != nil {
 				return fmt.Errorf("the node has joined, but the rules aren't made: %w", err)
 			}
+			e.warnUnknownOperations(allow)
 			result := struct {
 				partyResult
 				YourName string `json:"your_name"`
@@ -137,6 +138,13 @@ func joinError(err error) error {
 		return withHint(err, "ask for a new one: \"undersign invite\" at the other node")
 	case strings.Contains(s, roster.ErrName.Error()):
 		return withHint(err, "give it another name with --name")
+	case strings.Contains(s, "bad certificate"), strings.Contains(s, "permission_denied"), strings.Contains(s, "broken pipe"), strings.Contains(s, "connection reset"):
+		// A node that has no invitation out doesn't let strangers connect.
+		return withHint(err, "the invitation is used up or has expired: ask for a new one, \"undersign invite\" at the other node")
+	case strings.Contains(s, "not a party that is known"):
+		return withHint(err, "another node listens there than the one that made the invitation: ask for a new one, and where that node is")
+	case strings.Contains(s, "unavailable"):
+		return withHint(err, "look whether the other node runs, and can be reached from here at this address; \"undersign invite --address\" gives another")
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -19,6 +20,8 @@ import (
 
 	"github.com/undersign/undersign/internal/nodedir"
 	"github.com/undersign/undersign/internal/roster"
+	"github.com/undersign/undersign/internal/threshold"
+	"github.com/undersign/undersign/keyfile"
 	"github.com/undersign/undersign/node"
 )
 
@@ -49,7 +52,7 @@ while the node runs. With --timeout the node ends by itself.`,
 	}
 	addDirFlag(c, &dir)
 	c.Flags().BoolVar(&check, "check", false, "look at the configuration, and don't run")
-	return describe(c, "address, fingerprint, metrics; with --check: dir, fingerprint, rules, unknown")
+	return describe(c, "address, fingerprint, metrics; with --check: dir, fingerprint, rules, shares, unknown, unknown_operations")
 }
 
 // serve runs a node until ctx ends.
@@ -69,7 +72,7 @@ func (e *env) serve(ctx context.Context, dir string) error {
 		return withHint(err, "\"undersign status --dir %s\" asks it how it is", dir)
 	}
 	if err != nil {
-		return nodeDirError(dir, err)
+		return serveError(dir, nodeDirError(dir, err))
 	}
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
@@ -97,7 +100,7 @@ func (e *env) serve(ctx context.Context, dir string) error {
 			ending = nil
 			notifySystemd("STOPPING=1")
 		case err := <-done:
-			return errors.Join(err, printed)
+			return errors.Join(serveError(dir, err), printed)
 		}
 	}
 }
@@ -130,12 +133,25 @@ func (e *env) checkNode(dir string) error {
 	if err := cfg.Aggregate.CheckFiles(dir); err != nil {
 		return err
 	}
+	shares, err := threshold.CheckShares(dir, cfg.Threshold, e.pluginUI())
+	if err != nil {
+		return shareError(err)
+	}
 	result := struct {
-		Dir         string   `json:"dir"`
-		Fingerprint string   `json:"fingerprint"`
-		Rules       int      `json:"rules"`
-		Unknown     []string `json:"unknown"`
-	}{dir, id.Fingerprint(), len(cfg.Rules), []string{}}
+		Dir               string   `json:"dir"`
+		Fingerprint       string   `json:"fingerprint"`
+		Rules             int      `json:"rules"`
+		Shares            int      `json:"shares"`
+		Unknown           []string `json:"unknown"`
+		UnknownOperations []string `json:"unknown_operations"`
+	}{dir, id.Fingerprint(), len(cfg.Rules), shares, []string{}, []string{}}
+	for _, r := range cfg.Rules {
+		for _, op := range unknownOperations(r.Operations) {
+			if !slices.Contains(result.UnknownOperations, op) {
+				result.UnknownOperations = append(result.UnknownOperations, op)
+			}
+		}
+	}
 	// Who is known is in the store, which a node that runs has open.
 	if _, err := os.Stat(filepath.Join(dir, nodedir.Store)); err == nil {
 		list, err := e.parties(context.Background(), dir)
@@ -148,7 +164,7 @@ func (e *env) checkNode(dir string) error {
 				for _, p := range list {
 					known = known || p.Name == name
 				}
-				if !known {
+				if !known && !slices.Contains(result.Unknown, name) {
 					result.Unknown = append(result.Unknown, name)
 				}
 			}
@@ -156,8 +172,30 @@ func (e *env) checkNode(dir string) error {
 	}
 	return e.print(result, func(w io.Writer) {
 		fmt.Fprintf(w, "%s is in order: %d rules.\n", filepath.Join(dir, nodedir.Config), result.Rules)
+		if shares > 0 {
+			fmt.Fprintf(w, "Shares that can be opened: %d\n", shares)
+		}
+		if len(result.UnknownOperations) > 0 {
+			fmt.Fprintf(w, "Rules name operations that no service has: %s\n", strings.Join(result.UnknownOperations, ", "))
+		}
 		if len(result.Unknown) > 0 {
 			fmt.Fprintf(w, "Rules name parties that haven't joined: %s\n", strings.Join(result.Unknown, ", "))
 		}
 	})
+}
+
+// serveError adds hints to errors about what a node needs to run.
+func serveError(dir string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return withHint(err, "another process listens there: stop it, or change listen or metrics in %s", filepath.Join(dir, nodedir.Config))
+	}
+	return shareError(err)
+}
+
+// shareError adds a hint to the error about a share that the node can't open.
+func shareError(err error) error {
+	if errors.Is(err, keyfile.ErrNoIdentity) || errors.Is(err, keyfile.ErrPassphrase) {
+		return withHint(err, "look at unlock and passphrase-file below [threshold] in %s: left out, %s opens shares", nodedir.Config, nodedir.Unlock)
+	}
+	return err
 }

@@ -65,6 +65,7 @@ func Create(dir string, config []byte) (*party.Identity, error) {
 	recipient := unlock.Recipient().String()
 	secret := fmt.Appendf(nil, "# Opens the secrets of this node.\n# public key: %s\n%s\n", recipient, unlock)
 	defer clear(secret)
+	var made []string
 	// The identity comes last: a folder with one is complete.
 	for _, f := range []struct {
 		name string
@@ -76,9 +77,15 @@ func Create(dir string, config []byte) (*party.Identity, error) {
 		{Config, config, 0o600},
 		{Identity, identity, 0o600},
 	} {
-		if err := WriteNew(filepath.Join(dir, f.name), f.data, f.mode); err != nil {
+		path := filepath.Join(dir, f.name)
+		if err := WriteNew(path, f.data, f.mode); err != nil {
+			// Half a folder would be in the way of another try.
+			for _, p := range append(made, path) {
+				os.Remove(p)
+			}
 			return nil, err
 		}
+		made = append(made, path)
 	}
 	if err := SyncDir(dir); err != nil {
 		return nil, err

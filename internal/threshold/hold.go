@@ -62,3 +62,23 @@ func openHeld(dir string, c Config, file []byte, ui *plugin.ClientUI) (*threshol
 	defer share.Wipe()
 	return share.PublicKey(), share.Check()
 }
+
+// CheckShares opens the shares in a node's folder, as the node does when it starts, and
+// returns how many there are.
+func CheckShares(dir string, c Config, ui *plugin.ClientUI) (n int, err error) {
+	files, err := list(filepath.Join(dir, sharesDir), shareSuffix)
+	if err != nil {
+		return 0, err
+	}
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return n, fmt.Errorf("threshold: %w", err)
+		}
+		if _, err := openHeld(dir, c, data, ui); err != nil {
+			return n, fmt.Errorf("threshold: %s: %w", path, err)
+		}
+		n++
+	}
+	return n, nil
+}
