@@ -6,6 +6,7 @@ package distill
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // A BatchReceipt is what validators say about a batch: the results of all leaves, in their
@@ -21,12 +22,30 @@ type delivered struct {
 	seq     uint64
 	rcpt    SignedRcpt
 	results []Result
-	tree    *Tree
 	expires uint64 // height after which nobody has a right to ask
+
+	once sync.Once
+	tree *Tree // of results that were read from the journal, once somebody asks
+}
+
+// proof returns the siblings of a result. Many batches are read when an aggregator starts,
+// and few are asked for again.
+func (d *delivered) proof(at int) [][32]byte {
+	d.once.Do(func() {
+		if d.tree != nil {
+			return
+		}
+		leaves := make([][32]byte, len(d.results))
+		for i := range d.results {
+			leaves[i] = d.results[i].Hash()
+		}
+		d.tree = NewTree(leaves)
+	})
+	return d.tree.Proof(at)
 }
 
 func (d *delivered) receipt(at int) Receipt {
-	return Receipt{SignedRcpt: d.rcpt, Result: d.results[at], Index: uint64(at), Siblings: d.tree.Proof(at)}
+	return Receipt{SignedRcpt: d.rcpt, Result: d.results[at], Index: uint64(at), Siblings: d.proof(at)}
 }
 
 // size is what the results take in memory, roughly.
@@ -135,9 +154,11 @@ func (a *Aggregator) keep(d *delivered) (deletions []Record) {
 	for i := range d.results {
 		r := &d.results[i]
 		key := nonceKey{r.ID, r.Nonce}
-		if old := a.receipts[key]; old != nil && !r.Code.Final() {
-			if at, ok := old.find(r.ID); ok && old.results[at].Code.Final() {
-				continue
+		if !r.Code.Final() {
+			if old := a.receipts[key]; old != nil {
+				if at, ok := old.find(r.ID); ok && old.results[at].Code.Final() {
+					continue
+				}
 			}
 		}
 		a.receipts[key] = d

@@ -259,7 +259,7 @@ func (a *Aggregator) loadReceipts(d *wire.Decoder, seq uint64) error {
 	if err := x.rcpt.Rcpt.UnmarshalBinary(rcpt); err != nil {
 		return err
 	}
-	leaves := make([][32]byte, 0, n)
+	x.results = make([]Result, 0, n)
 	var block [LeafSize]byte
 	for range n {
 		d.Read("result", block[:])
@@ -268,10 +268,8 @@ func (a *Aggregator) loadReceipts(d *wire.Decoder, seq uint64) error {
 			return err
 		}
 		x.results = append(x.results, res)
-		leaves = append(leaves, res.Hash())
 		a.client(res.ID).learn(&res)
 	}
-	x.tree = NewTree(leaves)
 	a.trash = append(a.trash, a.keep(x)...)
 	return nil
 }

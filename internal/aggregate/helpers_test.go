@@ -56,6 +56,7 @@ type network struct {
 	gateway *party.Identity
 	seed    byte
 	output  io.Writer // of the nodes' logs
+	pid     int       // of the process that was started last
 }
 
 // A running is a node that runs.

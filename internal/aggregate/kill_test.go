@@ -54,6 +54,7 @@ func runProcess(arg string) error {
 		return err
 	}
 	cfg.Listen = p.Address
+	cfg.Limits.Call = node.Duration(5 * time.Minute) // for many changes of the directory at once
 	cfg.Rules = []node.Rule{{Parties: []string{"*"}, Operations: []string{"aggregate.*"}}}
 	cfg.Aggregate = aggregate.Config{
 		Genesis: "genesis", Validators: []string{"self"},
@@ -82,6 +83,7 @@ func (w *network) process(failpoints string) (kill func(), wait func()) {
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+	w.pid = cmd.Process.Pid
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -4,9 +4,18 @@
 package aggregate_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +23,10 @@ import (
 	"github.com/undersign/undersign/client"
 	"github.com/undersign/undersign/distill"
 	aggregatev1 "github.com/undersign/undersign/gen/undersign/aggregate/v1"
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/nodedir"
+	"github.com/undersign/undersign/internal/store"
+	"github.com/undersign/undersign/internal/wire"
 	"github.com/undersign/undersign/node"
 )
 
@@ -190,5 +203,135 @@ func TestNoLeaks(t *testing.T) {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// A node that was killed with a million receipts and as many executions of a hundred
+// thousand clients in its store serves again in less than two seconds.
+func TestRestartMillion(t *testing.T) {
+	if os.Getenv("UNDERSIGN_LONG") != "1" {
+		t.Skip("takes a minute")
+	}
+	w := newNetwork(t, 1)
+	w.finish()
+	fillStore(t, w, 100_000, 16, 62_500)
+	for i := range 5 {
+		began := time.Now()
+		kill, cpu := w.measured()
+		for {
+			if _, err := w.validatorHead(); err == nil {
+				break
+			}
+			if time.Since(began) > time.Minute {
+				t.Fatal("the node isn't up")
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		wall, spent := time.Since(began), cpu()
+		t.Logf("start %d: %v, of which processors spent %v", i, wall.Round(time.Millisecond), spent)
+		if spent > 2*time.Second {
+			t.Errorf("it takes %v", spent)
+		}
+		kill()
+	}
+}
+
+// fillStore writes what a node has in its store after so many batches of so many messages.
+// The keys are real; nobody has signed anything.
+func fillStore(t *testing.T, w *network, clients, batches, leaves int) {
+	t.Helper()
+	s := must(store.Open(filepath.Join(w.dirs[0], nodedir.Store), store.Options{}))(t)
+	defer s.Close()
+	v, journal := s.Validator(), s.Journal("aggregator")
+	rows := make([]byte, 0, clients*145)
+	key, step := bls12381.G1Generator(), bls12381.G1Generator()
+	for id := range clients {
+		key.Add(key, step)
+		rows = binary.BigEndian.AppendUint64(rows, 1)
+		rows = binary.BigEndian.AppendUint64(rows, uint64(id))
+		rows = append(rows, byte(distill.ChangeRegister))
+		rows = append(rows, key.UncompressedBytes()...)
+		rows = append(rows, ed25519.NewKeyFromSeed(binary.BigEndian.AppendUint64(make([]byte, 24), uint64(id))).Public().(ed25519.PublicKey)...)
+	}
+	net := w.genesis.ID()
+	head := distill.LogHead{Height: 1, Dirver: 1}
+	rcpt := distill.Rcpt{Net: net, Height: 1, BatchDigest: sha256.Sum256([]byte("directory"))}
+	head.LogHash = rcpt.Digest()
+	if err := v.Commit(&distill.Commit{Head: head, Rows: rows, Log: []distill.LogRecord{{Kind: distill.RecordDirectory, Rcpt: rcpt, Data: []byte("directory"), Version: 1}}}); err != nil {
+		t.Fatal(err)
+	}
+	window := make([]uint64, w.genesis.Params.SeqWindow/64)
+	states := make([]distill.ClientState, clients)
+	for b := range batches {
+		c := &distill.Commit{Aggregators: []distill.AggregatorState{{ID: 1, Any: true, LastSeq: uint64(b + 1), Window: window}}}
+		record := distill.LogRecord{Kind: distill.RecordBatch, Data: make([]byte, 48*leaves)}
+		rand.Read(record.Data)
+		head.Height++
+		head.Batches++
+		var ids []int
+		for i := range leaves {
+			ids = append(ids, (b*leaves+i)%clients)
+		}
+		slices.Sort(ids)
+		var hashes [][32]byte
+		for _, id := range ids {
+			x := &states[id]
+			x.LastNonce++
+			x.Window = x.Window<<1 | 1
+			r := distill.Result{Code: distill.ResultOK, ID: uint64(id), Nonce: x.LastNonce, ExecHeight: head.Height, PayloadHash: sha256.Sum256([]byte{byte(b)})}
+			record.Results = append(record.Results, r)
+			record.NotAfter = append(record.NotAfter, head.Height+2048)
+			hashes = append(hashes, r.Hash())
+			c.ClientIDs = append(c.ClientIDs, uint64(id))
+			c.Clients = append(c.Clients, *x)
+		}
+		window[0] |= 1 << (b + 1)
+		root := distill.NewTree(hashes).Root()
+		record.Rcpt = distill.Rcpt{
+			Net: net, Height: head.Height, PrevLogHash: head.LogHash, BatchDigest: distill.BatchDigest(record.Data), N: uint64(leaves), ResultRoot: root,
+		}
+		head.LogHash = record.Rcpt.Digest()
+		c.Head, c.Log = head, []distill.LogRecord{record}
+		if err := v.Commit(c); err != nil {
+			t.Fatal(err)
+		}
+		if err := journal.Commit([]distill.Record{receiptsRecord(uint64(b+1), &record)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// receiptsRecord returns an aggregator's record of the receipts of a batch.
+func receiptsRecord(seq uint64, r *distill.LogRecord) distill.Record {
+	var e wire.Encoder
+	e.U8(1)
+	e.U8(7)
+	e.U64(r.NotAfter[0] + 4096)
+	e.Bytes(r.Rcpt.Bytes())
+	e.Bytes([]byte{1})
+	e.Fixed(make([]byte, 96))
+	e.U32(uint32(len(r.Results)))
+	for i := range r.Results {
+		b := r.Results[i].Block()
+		e.Fixed(b[:])
+	}
+	key := append(binary.BigEndian.AppendUint64([]byte{'a'}, 1), 'f')
+	return distill.Record{Key: binary.BigEndian.AppendUint64(key, seq), Value: e.Data()}
+}
+
+// measured starts the node as a process, and returns how to kill it, and the time of
+// processors that it has spent.
+func (w *network) measured() (kill func(), cpu func() time.Duration) {
+	kill, _ = w.process("")
+	pid := w.pid
+	return kill, func() time.Duration {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return 0 // not on this system
+		}
+		f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+		user, _ := strconv.Atoi(f[11])
+		system, _ := strconv.Atoi(f[12])
+		return time.Duration(user+system) * 10 * time.Millisecond
 	}
 }
