@@ -9,6 +9,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/undersign/undersign/internal/cputime"
 )
 
 // cost is what one operation took.
@@ -53,17 +55,9 @@ func median(sorted []float64) float64 {
 // timed runs f and takes the CPU time of the whole process, all threads: it is
 // disturbed less than the clock where other work shares the machine.
 func timed(f func() error) (cost, error) {
-	start, cpu := time.Now(), processTime()
+	start, cpu := time.Now(), cputime.Process()
 	err := f()
-	return cost{processTime() - cpu, time.Since(start)}, err
-}
-
-func processTime() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic("bench: " + err.Error()) // can't fail with these arguments
-	}
-	return rusageTime(&usage)
+	return cost{cputime.Process() - cpu, time.Since(start)}, err
 }
 
 func rusageTime(u *syscall.Rusage) time.Duration {
