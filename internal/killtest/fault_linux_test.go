@@ -45,11 +45,9 @@ var faults = []fault{
 // a disk that is full. Whoever has that disk ends by itself, and says why; nothing that was
 // acknowledged is lost, and nothing is done twice.
 func TestFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts many processes")
-	}
+	long := begin(t)
 	list, times := faults[:5], 1
-	if os.Getenv("UNDERSIGN_LONG") == "1" {
+	if long {
 		list, times = faults, 5
 	}
 	disk := t.TempDir()

@@ -93,14 +93,12 @@ func schedule(rounds int) (list []place) {
 // a client's journal, is executed once and has one outcome; a signer gives out again what
 // it gave out before; every audit log is whole.
 func TestKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts many processes")
-	}
+	long := begin(t)
 	rounds := 5
 	if failpoint.Enabled {
 		rounds = len(places)
 	}
-	if os.Getenv("UNDERSIGN_LONG") == "1" {
+	if long {
 		rounds = 500
 	}
 	c := newCampaign(t, plan{})

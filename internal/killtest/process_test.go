@@ -18,6 +18,19 @@ import (
 	"time"
 )
 
+// begin begins a test of many processes, which mostly wait: in their short form the tests
+// run side by side.
+func begin(t *testing.T) (long bool) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	long = os.Getenv("UNDERSIGN_LONG") == "1"
+	if !long {
+		t.Parallel()
+	}
+	return long
+}
+
 // A process is one that the test started.
 type process struct {
 	t     testing.TB
