@@ -132,14 +132,16 @@ func (r *statusResult) text(w io.Writer) {
 }
 
 func newPartyCmd(e *env) *cobra.Command {
-	c := newGroupCmd(e, "party", "List the parties that a node knows, or forget one", `
+	c := newGroupCmd(e, "party", "List and forget parties, or give a node a new key", `
 A node knows parties by their keys, since "undersign invite" and "undersign
 join". One that is forgotten can't do anything any more, whatever rules say.`,
 		newPartyListCmd(e),
 		newPartyRemoveCmd(e),
+		newPartyRenewCmd(e),
 	)
 	c.Example = `  undersign party list --dir alice
-  undersign party remove bob --dir alice`
+  undersign party remove bob --dir alice
+  undersign party renew --dir alice`
 	return c
 }
 
