@@ -50,6 +50,20 @@ func TestService(t *testing.T) {
 		}
 	}
 	checkEnded(t, out.String(), 3+2)
+
+	// One receipt more or less than executions, and it isn't shown any more.
+	for _, change := range []func(*loadLine){
+		func(l *loadLine) { l.Receipted++ },
+		func(l *loadLine) { l.Receipted-- },
+		func(l *loadLine) { l.Submitted++ },
+	} {
+		last := d.last
+		change(&d.last)
+		if lines, err := d.count(context.Background()); err == nil {
+			t.Errorf("%+v is taken for right: %q", d.last, lines)
+		}
+		d.last = last
+	}
 }
 
 // A demo in which nobody is killed fails, and leaves no process.
