@@ -123,14 +123,14 @@ type campaign struct {
 	clients    []signer
 	submitters []*submitter
 	stopLoad   func()
-	asked      map[string]map[string][]byte // by signer and message: shares that it gave
 	kills      map[place]int
 	missed     map[place]int // a place wasn't come by in time: killed all the same
 
-	mu   sync.Mutex
-	outs map[[2]uint64]string // by client and nonce; empty: none yet
-	sigs map[int]string
-	done int // outcomes
+	mu    sync.Mutex
+	asked map[string]map[string][]byte // by signer and message: shares that it gave
+	outs  map[[2]uint64]string         // by client and nonce; empty: none yet
+	sigs  map[int]string
+	done  int // outcomes
 }
 
 // newCampaign starts all processes.
@@ -301,7 +301,9 @@ func (c *campaign) round(i int, at place) {
 		if err := <-ceremony; err != nil {
 			t.Fatalf("the ceremony: %v", err)
 		}
+		c.mu.Lock()
 		clear(c.asked) // of the epoch before
+		c.mu.Unlock()
 	} else if at.role == roleSigner {
 		c.askShare(name, message)
 	}
@@ -323,13 +325,20 @@ func (c *campaign) askShare(name, message string) {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
+	c.gave(name, message, resp.Share)
+}
+
+// gave notes that a signer gave a share.
+func (c *campaign) gave(name, message string, share []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.asked[name] == nil {
 		c.asked[name] = make(map[string][]byte)
 	}
-	if old := c.asked[name][message]; old != nil && !bytes.Equal(old, resp.Share) {
-		t.Errorf("%s: another share of %q than before", name, message)
+	if old := c.asked[name][message]; old != nil && !bytes.Equal(old, share) {
+		c.t.Errorf("%s: another share of %q than before", name, message)
 	}
-	c.asked[name][message] = resp.Share
+	c.asked[name][message] = share
 }
 
 // use has a signer use its share until it is dead.
@@ -341,7 +350,8 @@ func (c *campaign) use(p *process, name string, round int) {
 			return
 		default:
 		}
-		digest := sha256.Sum256(fmt.Appendf(nil, "use %d in round %d", i, round))
+		message := fmt.Sprintf("use %d in round %d", i, round)
+		digest := sha256.Sum256([]byte(message))
 		r, err := thresholdrsa.NewRequest(c.record(), digest[:], crypto.SHA256)
 		var data []byte
 		if err == nil {
@@ -352,8 +362,11 @@ func (c *campaign) use(p *process, name string, round int) {
 			return
 		}
 		ctx, cancel := context.WithTimeout(c.t.Context(), time.Second)
-		api.Share(ctx, &thresholdv1.ShareRequest{Request: data, Key: threshold.KeyName(c.key)})
+		resp, err := api.Share(ctx, &thresholdv1.ShareRequest{Request: data, Key: threshold.KeyName(c.key)})
 		cancel()
+		if err == nil {
+			c.gave(name, message, resp.Share)
+		}
 	}
 }
 
@@ -434,6 +447,8 @@ func (c *campaign) checkAudit(m *member) {
 	if err != nil {
 		t.Fatalf("%s: %v", m.name, err)
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for message := range c.asked[m.name] {
 		if digest := sha256.Sum256([]byte(message)); !given[fmt.Sprintf("%x", digest)] {
 			t.Errorf("%s gave a share of %q, and its log doesn't say so", m.name, message)

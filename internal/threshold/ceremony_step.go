@@ -171,11 +171,14 @@ func (t *task) card() (*thresholdv1.SignedCard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if data == nil {
-		if data, err = t.makeCard(); err != nil {
-			return nil, err
-		}
-		if err := s.setPart(t.id, partCard, data); err != nil {
+	if data == nil { // which a holder signs by its identity, a secret of its share
+		err := t.use("make a card", func() error {
+			if data, err = t.makeCard(); err != nil {
+				return err
+			}
+			return s.setPart(t.id, partCard, data)
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
