@@ -33,10 +33,10 @@ func newPartyRenewCmd(e *env) *cobra.Command {
 that it remembers stay, and its audit log goes on in a new file, which the new
 key signs: the old one stays in the folder, with the old public key beside it.
 
-Others know the node by the old key, and nothing that it signs or asks for counts
-there from now on. Each of them forgets it by "undersign party remove" and
-invites it again by the same name, for which the rules hold that name it; the
-node joins with each of the invitations. Do it when nobody waits: calls and
+Others know the node by the old key, and nothing that it signs or asks for
+counts there from now on. Each of them forgets it by "undersign party remove"
+and invites it again by the same name, for which the rules hold that name it;
+the node joins with each of the invitations. Do it when nobody waits: calls and
 ceremonies that are under way end.
 
 An aggregator keeps its key, which is in the genesis of its network. A client of
