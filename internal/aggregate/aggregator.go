@@ -41,6 +41,7 @@ type aggregator struct {
 	machine    *distill.Aggregator
 	sessions   map[*session]struct{}
 	routes     map[uint64]*session // of clients
+	pending    []*session          // for which something has piled up
 	publishing map[uint64]bool     // by number
 	group      *sync.WaitGroup
 	ctx        context.Context
@@ -236,12 +237,12 @@ func (a *aggregator) done(out []distill.AggregatorAction, err error) error {
 	for _, x := range out {
 		switch x := x.(type) {
 		case distill.SendAck:
-			if s := a.routes[x.ID]; s != nil {
+			if s := a.pend(x.ID); s != nil {
 				s.pending.acks.Ids = append(s.pending.acks.Ids, x.ID)
 				s.pending.acks.Nonces = append(s.pending.acks.Nonces, x.Nonce)
 			}
 		case distill.SendRefusal:
-			if s := a.routes[x.Refusal.ID]; s != nil {
+			if s := a.pend(x.Refusal.ID); s != nil {
 				frame.AddRefusal(&s.pending.refusals, &x.Refusal)
 				if x.Refusal.Rule == distill.RuleFull {
 					s.pending.throttle = max(s.pending.throttle, x.Refusal.RetryAfter)
@@ -256,7 +257,7 @@ func (a *aggregator) done(out []distill.AggregatorAction, err error) error {
 				s.out.add(outItem{receipts: x, at: at}, len(at))
 			}
 		case distill.RequestSignature:
-			if s := a.routes[x.ID]; s != nil {
+			if s := a.pend(x.ID); s != nil {
 				s.pending.requests.Ids = append(s.pending.requests.Ids, x.ID)
 				s.pending.requests.Nonces = append(s.pending.requests.Nonces, x.Nonce)
 			}
@@ -298,11 +299,24 @@ func (a *aggregator) split(n int, id func(int) uint64) map[*session][]int32 {
 	return parts
 }
 
+// pend returns the session of a client, for which something is about to pile up, or nil.
+func (a *aggregator) pend(id uint64) *session {
+	s := a.routes[id]
+	if s != nil && !s.pending.some {
+		s.pending.some = true
+		a.pending = append(a.pending, s)
+	}
+	return s
+}
+
 // flush sends what has piled up for sessions.
 func (a *aggregator) flush() {
-	for s := range a.sessions {
+	for _, s := range a.pending {
+		s.pending.some = false
 		s.flush()
 	}
+	clear(a.pending)
+	a.pending = a.pending[:0]
 }
 
 // report keeps evidence against a client that signed two messages with one nonce.

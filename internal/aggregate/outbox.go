@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/undersign/undersign/distill"
 	aggregatev1 "github.com/undersign/undersign/gen/undersign/aggregate/v1"
@@ -29,6 +30,7 @@ type outbox struct {
 	items  []outItem
 	count  int
 	head   *distill.SignedHead // the newest, if it wasn't sent
+	woken  time.Time           // the last time for a height alone
 	news   chan struct{}       // of capacity 1
 	closed chan struct{}
 	err    error
@@ -63,12 +65,27 @@ func (o *outbox) add(x outItem, n int) {
 	o.wake()
 }
 
+// headEvery is how often heights are sent to those who get nothing else: thousands of
+// sessions that wait would take a processor otherwise. Who has a message on the way sees
+// them with what is about it.
+const headEvery = 2 * time.Second
+
 // setHead has a height sent, unless a newer one is there by then.
 func (o *outbox) setHead(h *distill.SignedHead) {
+	if h == nil {
+		return
+	}
+	now := time.Now()
 	o.mu.Lock()
 	o.head = h
+	due := now.Sub(o.woken) >= headEvery
+	if due {
+		o.woken = now
+	}
 	o.mu.Unlock()
-	o.wake()
+	if due {
+		o.wake()
+	}
 }
 
 func (o *outbox) wake() {

@@ -35,6 +35,7 @@ type session struct {
 	// has done what there was to do.
 	routed  []uint64
 	pending struct {
+		some     bool // it is among those that are to be flushed
 		acks     aggregatev1.Acks
 		refusals aggregatev1.Refusals
 		requests aggregatev1.Requests

@@ -222,7 +222,8 @@ func (c *conn) authenticate(s *stream, ch *aggregatev1.Challenge) error {
 
 // pump submits: what is next, and what got no answer for long.
 func (c *conn) pump(ctx context.Context) {
-	const period = 20 * time.Millisecond
+	// Thousands of sessions that look often would be what is measured.
+	period := time.Duration(min(max(20, c.r.cfg.Connections/4), 500)) * time.Millisecond
 	t := time.NewTicker(period)
 	defer t.Stop()
 	rate := float64(c.r.cfg.Rate) * float64(len(c.ids)) / float64(len(c.r.ids))
