@@ -43,6 +43,15 @@ func (s *KeyShare) SignBatch(rs []*Request) ([]*SignatureShare, error) {
 	return out, nil
 }
 
+// BatchSize returns how many requests SignBatch answers at once, which is worth it from
+// three quarters of that on. It is 1 where SignBatch isn't faster than Sign.
+func (s *KeyShare) BatchSize() int {
+	if s.key.arith().mod.LanesPay(modexp.Lanes) {
+		return modexp.Lanes
+	}
+	return 1
+}
+
 func (s *KeyShare) proveBatch(xs []*big.Int) ([]*SignatureShare, error) {
 	mod := s.key.arith().mod
 	xms := make([]*modexp.Element, len(xs))

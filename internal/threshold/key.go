@@ -55,6 +55,7 @@ type key struct {
 	share  *thresholdrsa.KeyShare  // nil if there is none
 	file   *sealedFile             // of the share, or where it would be
 	unsure bool                    // restored from a backup, the share isn't used: see restore
+	gather gatherer
 
 	// changing is held by whoever is about to change the share: see change.
 	changing sync.Mutex
@@ -80,7 +81,7 @@ func (k *key) sign(r *thresholdrsa.Request) (*thresholdrsa.SignatureShare, error
 	if k.unsure {
 		return nil, errUnsure
 	}
-	return k.share.Sign(r)
+	return k.gather.sign(k.share, r)
 }
 
 // change lets fn change a copy of the share, and puts it in the place of the old one, on
