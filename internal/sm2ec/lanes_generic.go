@@ -183,7 +183,7 @@ func laneAdditionsGeneric(inv *[2]block, q []laneQuotient, a, b []lanePoint) {
 			l = product(&dy, &l).carried()
 			x3 := product(&l, &l)
 			x3.addTimes(-1, &x1)
-			x3 = x3.minus(&x2, 3).folded()
+			x3 = x3.minus(&x2, 4).folded()
 			t := x1.minus(&x3, 2).carried()
 			y3 := product(&l, &t)
 			y3 = y3.minus(&y1, 3).folded()
@@ -215,7 +215,7 @@ func laneDoubleGeneric(p *[2]laneJacobian, times int) {
 				c := product(&x, &b).carried()
 				x = product(&m, &m)
 				x.addTimes(-4, &c)
-				x.addTimes(5, &laneP)
+				x.addTimes(6, &laneP)
 				x = x.folded()
 				e := x
 				e.addTimes(-2, &c)

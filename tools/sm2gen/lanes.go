@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"math/big"
 
 	"github.com/mmcloughlin/avo/attr"
@@ -51,11 +52,12 @@ var columnSets = [2][]VecPhysical{
 type laneField struct {
 	*Context
 	cols      []VecPhysical
-	raw       []VecPhysical // where a reduction leaves its result, not carried
-	free      []VecPhysical // is then free
-	multiples map[int]Mem   // limbs of kp
-	one       Mem           // limbs of R mod p
-	scalars   Mem           // constants above
+	raw       []VecPhysical  // where a reduction leaves its result, not carried
+	free      []VecPhysical  // is then free
+	multiples map[int]Mem    // limbs of kp
+	biases    map[[2]int]Mem // see bias
+	one       Mem            // limbs of R mod p
+	scalars   Mem            // constants above
 }
 
 func prime() *big.Int {
@@ -70,38 +72,68 @@ func prime() *big.Int {
 }
 
 func newLaneField(c *Context) laneField {
-	f := laneField{Context: c, multiples: map[int]Mem{}}.with(0)
-	limbs := func(name string, x *big.Int) Mem {
-		m := c.StaticGlobal(name)
-		c.DataAttributes(attr.NOPTR | attr.RODATA)
-		x = new(big.Int).Set(x)
-		mask := big.NewInt(1<<52 - 1)
-		for i := range 5 {
-			v := new(big.Int).And(x, mask)
-			if i == 4 {
-				v.Set(x)
-			}
-			c.AddDatum(8*i, U64(v.Uint64()))
-			x.Rsh(x, 52)
-		}
-		return m
-	}
+	f := laneField{Context: c, multiples: map[int]Mem{}, biases: map[[2]int]Mem{}}.with(0)
 	p := prime()
-	for k, name := range []string{1: "p1", 2: "p2", 3: "p3", 4: "p4", 5: "p5"} {
-		if k > 0 {
-			f.multiples[k] = limbs(name, new(big.Int).Mul(p, big.NewInt(int64(k))))
-		}
+	times := func(k int) *big.Int { return new(big.Int).Mul(p, big.NewInt(int64(k))) }
+	for _, k := range []int{2, 3, 4} {
+		f.multiples[k] = f.datum(fmt.Sprintf("p%d", k), limbs52(times(k)))
+	}
+	for _, b := range [][2]int{{0, 0}, {2, 0}, {3, 0}, {0, 1}, {4, 1}, {6, 1}, {0, 2}} {
+		f.biases[b] = f.datum(fmt.Sprintf("bias%d_%d", b[0], b[1]), bias(limbs52(times(b[0])), b[1]))
 	}
 	r := new(big.Int).Lsh(big.NewInt(1), 260)
-	f.one = limbs("one", r.Mod(r, p))
+	f.one = f.datum("one", limbs52(r.Mod(r, p)))
 	f.scalars = c.StaticGlobal("scalars")
 	c.DataAttributes(attr.NOPTR | attr.RODATA)
 	c.AddDatum(0, U64(1<<48-1))
-	c.AddDatum(8, U64(1<<44-1<<12))
+	c.AddDatum(8, U64(laneD))
 	c.AddDatum(16, U64(1<<48-1<<16))
 	c.AddDatum(24, U64(1<<52-1))
 	c.AddDatum(32, U64(1<<52-3)) // the low limb of 3p
 	return f
+}
+
+// datum writes constants.
+func (f laneField) datum(name string, limbs []int64) Mem {
+	m := f.StaticGlobal(name)
+	f.DataAttributes(attr.NOPTR | attr.RODATA)
+	for i, v := range limbs {
+		f.AddDatum(8*i, U64(v))
+	}
+	return m
+}
+
+// limbs52 returns an integer in limbs of 52 bits.
+func limbs52(x *big.Int) []int64 {
+	x = new(big.Int).Set(x)
+	mask := big.NewInt(1<<52 - 1)
+	var limbs []int64
+	for range 5 {
+		limbs = append(limbs, new(big.Int).And(x, mask).Int64())
+		x.Rsh(x, 52)
+	}
+	return limbs
+}
+
+const laneD = 1<<44 - 1<<12
+
+// bias returns what columns 5 to 9 begin with for a multiple of p to be added: its limbs, and -d in
+// column 6, which a reduction wants. Columns but the last are doubled so many times
+// while a square is made, so that they begin with less.
+func bias(limbs []int64, doublings int) []int64 {
+	limbs[1] -= laneD
+	for i := 3; i >= 0; i-- {
+		rest := limbs[i] & (1<<doublings - 1)
+		if rest != 0 && i == 0 {
+			panic("a multiple that can't be doubled")
+		}
+		limbs[i] -= rest
+		if rest != 0 {
+			limbs[i-1] += rest << 52
+		}
+		limbs[i] >>= doublings
+	}
+	return limbs
 }
 
 // with returns f with other columns.
@@ -141,10 +173,24 @@ func (f laneField) store(z []VecPhysical, m Mem) {
 	}
 }
 
-// columns begins the sums of a product with zero.
-func (f laneField) columns() {
-	for _, t := range f.cols {
-		f.VPXORQ(t, t, t)
+// columns begins the sums of a product to which kp is to be added, with what a reduction
+// wants. They are to be doubled so many times.
+func (f laneField) columns(k, doublings int) {
+	zero := func(t VecPhysical) { f.VPXORQ(t, t, t) }
+	zero(f.cols[0])
+	f.VMOVDQA64(regD, f.cols[1])
+	if doublings > 0 {
+		f.VPSRLQ(U8(doublings), regD, f.cols[1])
+	}
+	for _, t := range f.cols[2:5] {
+		zero(t)
+	}
+	for i, t := range f.raw {
+		if k == 0 && i != 1 {
+			zero(t)
+		} else {
+			f.VPBROADCASTQ(f.biases[[2]int{k, doublings}].Offset(8*i), t)
+		}
 	}
 }
 
@@ -161,9 +207,9 @@ func (f laneField) accumulate(y Mem) {
 	}
 }
 
-// squares sets the columns to left².
-func (f laneField) squares() {
-	f.columns()
+// squares sets the columns to left² + kp, which is to be doubled more times.
+func (f laneField) squares(k, more int) {
+	f.columns(k, 1+more)
 	for j := range 5 {
 		for i := j + 1; i < 5; i++ {
 			f.VPMADD52LUQ(left[j], left[i], f.cols[i+j])
@@ -182,9 +228,8 @@ func (f laneField) squares() {
 // reduce leaves the columns divided by R in raw, without carries. A step
 // adds m·p, m the low bits of the lowest column. That is m·u four columns above, and
 // -m·d = m'd - (2⁵²-1)d one above, m' the complement of m. The constants of the steps cancel but
-// for d in column 1 and -d in column 6. Only that one may be negative.
+// for d in column 1 and -d in column 6, which have begun with them. Only the latter may be negative.
 func (f laneField) reduce() {
-	f.VPADDQ(regD, f.cols[1], f.cols[1])
 	for i := range 5 {
 		m, sh := tmp1, tmp2
 		f.VPXORQ(mask52, f.cols[i], m)
@@ -195,7 +240,6 @@ func (f laneField) reduce() {
 		f.VPMADD52LUQ(regU, f.cols[i], f.cols[i+4])
 		f.VPMADD52HUQ(regU, f.cols[i], f.cols[i+5])
 	}
-	f.VPSUBQ(regD, f.cols[6], f.cols[6])
 }
 
 // carry makes limbs of 52 bits of sums that may be negative, of a value that isn't.
@@ -255,9 +299,9 @@ func (f laneField) diff(x, y Mem, z []VecPhysical) {
 	f.addPrime(2, z)
 }
 
-// times sets the columns to left·y.
-func (f laneField) times(y Mem) {
-	f.columns()
+// times sets the columns to left·y + kp.
+func (f laneField) times(y Mem, k int) {
+	f.columns(k, 0)
 	f.accumulate(y)
 }
 
@@ -273,7 +317,7 @@ func multiply(z, x, y func(i int) Mem) stage {
 	return stage{
 		func(f laneField, i int) {
 			f.load(x(i), left)
-			f.times(y(i))
+			f.times(y(i), 0)
 		},
 		func(f laneField, i int) {
 			f.reduce()

@@ -64,7 +64,7 @@ func sqrLanes(f laneField) {
 	f.constants()
 	columns := func(i int) {
 		f.load(at(z, i*block), left)
-		f.with(i).squares()
+		f.with(i).squares(0, 0)
 	}
 	rest := func(i int) {
 		g := f.with(i)
@@ -138,7 +138,7 @@ func laneDifferences(f laneField) {
 				f.VPBROADCASTQ(f.one.Offset(8*k), K1, r)
 			}
 			f.store(left, at(q, i*laneQuotient+laneDivisor))
-			f.times(at(q, i*laneQuotient+laneProduct))
+			f.times(at(q, i*laneQuotient+laneProduct), 0)
 		},
 		func(f laneField, i int) {
 			f.reduce()
@@ -193,7 +193,7 @@ func laneAdditions(f laneField) {
 			func(f laneField, i int) {
 				f.diff(at(b, i*lpoint+block), y1(i), left)
 				f.carryBy(left, stream)
-				f.times(slope(i))
+				f.times(slope(i), 0)
 			},
 			func(f laneField, i int) {
 				f.reduce()
@@ -205,13 +205,12 @@ func laneAdditions(f laneField) {
 		stage{
 			func(f laneField, i int) {
 				f.load(slope(i), left)
-				f.squares()
+				f.squares(4, 0)
 			},
 			func(f laneField, i int) {
 				f.reduce()
 				f.subMem(x1(i), f.raw)
 				f.subMem(at(b, i*lpoint), f.raw)
-				f.addPrime(3, f.raw)
 				f.fold(f.raw)
 				f.carry(f.raw)
 				f.load(x1(i), f.free)
@@ -228,12 +227,11 @@ func laneAdditions(f laneField) {
 		stage{
 			func(f laneField, i int) {
 				f.load(slope(i), left)
-				f.times(diff(i))
+				f.times(diff(i), 3)
 			},
 			func(f laneField, i int) {
 				f.reduce()
 				f.subMem(y1(i), f.raw)
-				f.addPrime(3, f.raw)
 				f.fold(f.raw)
 				f.carry(f.raw)
 				f.store(f.raw, y1(i))
@@ -266,7 +264,7 @@ func laneDouble(f laneField) {
 		stage{
 			func(f laneField, i int) {
 				f.load(y(i), left)
-				f.squares()
+				f.squares(0, 0)
 			},
 			func(f laneField, i int) {
 				f.reduce()
@@ -279,7 +277,7 @@ func laneDouble(f laneField) {
 		stage{
 			func(f laneField, i int) {
 				f.load(z(i), left)
-				f.squares()
+				f.squares(0, 0)
 			},
 			func(f laneField, i int) {
 				f.reduce()
@@ -303,7 +301,7 @@ func laneDouble(f laneField) {
 		stage{
 			func(f laneField, i int) {
 				f.load(y(i), left)
-				f.times(z(i))
+				f.times(z(i), 0)
 			},
 			func(f laneField, i int) {
 				f.reduce()
@@ -319,12 +317,11 @@ func laneDouble(f laneField) {
 		stage{
 			func(f laneField, i int) {
 				f.load(m(i), left)
-				f.squares()
+				f.squares(6, 0)
 			},
 			func(f laneField, i int) {
 				f.reduce()
 				f.subTimes(2, c(i), f.raw)
-				f.addPrime(5, f.raw)
 				f.fold(f.raw)
 				f.carry(f.raw)
 				f.store(f.raw, x(i))
@@ -338,7 +335,7 @@ func laneDouble(f laneField) {
 		stage{
 			func(f laneField, i int) {
 				f.load(b(i), left)
-				f.squares()
+				f.squares(0, 1)
 				for _, t := range f.cols {
 					f.VPADDQ(t, t, t)
 				}
@@ -395,12 +392,11 @@ func laneAddMixed(f laneField) {
 		return stage{
 			func(f laneField, i int) {
 				f.load(x(i), left)
-				f.times(y(i))
+				f.times(y(i), 2)
 			},
 			func(f laneField, i int) {
 				f.reduce()
 				f.subMem(z(i), f.raw)
-				f.addPrime(2, f.raw)
 				f.carry(f.raw)
 				f.store(f.raw, to(i))
 			},
@@ -410,7 +406,7 @@ func laneAddMixed(f laneField) {
 		return stage{
 			func(f laneField, i int) {
 				f.load(x(i), left)
-				f.squares()
+				f.squares(0, 0)
 			},
 			func(f laneField, i int) {
 				f.reduce()
@@ -425,20 +421,19 @@ func laneAddMixed(f laneField) {
 		multiply(zzz, zz, z),
 		square(hh, h),
 		minus(r, y2, zzz, y), // r = y2·Z³ - Y1
-		multiply(z, z, h),     // Z3 = Z·H
+		multiply(z, z, h),    // Z3 = Z·H
 		multiply(hhh, h, hh),
 		multiply(v, x, hh), // V = X1·H²
 		// X3 = r² - H³ - 2V, and E = X3 - V.
 		stage{
 			func(f laneField, i int) {
 				f.load(r(i), left)
-				f.squares()
+				f.squares(4, 0)
 			},
 			func(f laneField, i int) {
 				f.reduce()
 				f.subMem(hhh(i), f.raw)
 				f.subTimes(1, v(i), f.raw)
-				f.addPrime(4, f.raw)
 				f.fold(f.raw)
 				f.carry(f.raw)
 				f.store(f.raw, x(i))
@@ -452,7 +447,7 @@ func laneAddMixed(f laneField) {
 		stage{
 			func(f laneField, i int) {
 				f.load(r(i), left)
-				f.times(e(i))
+				f.times(e(i), 0)
 				f.load(y(i), left)
 				f.accumulate(hhh(i))
 			},
