@@ -26,8 +26,8 @@
 // beat the generic kernel at those sizes alone.
 //
 // With AVX-512 IFMA there are two more kernels, in limbs of 52 bits. The wide one
-// has one product modulo a number of 1536, 2048, 3072 or 4096 bits, or somewhat
-// less; it takes and gives reduced numbers in limbs of 64 bits, and all the above
+// has one product modulo a number of 1536, 2048, 2560, 3072, 3584 or 4096 bits, or
+// somewhat less; it takes and gives reduced numbers in limbs of 64 bits, and all the above
 // uses it. That of eight lanes has products and squares of eight numbers modulo
 // eight moduli: see [ExpLanes] and [FermatLanes]. Neither has a branch, or an
 // address, but from the number of limbs.
