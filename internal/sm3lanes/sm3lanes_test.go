@@ -221,7 +221,7 @@ func TestShortDestination(t *testing.T) {
 	Sum(make([][Size]byte, 2), make([]Message, 3))
 }
 
-// The environment chooses: CI runs this with each value.
+// The environment chooses.
 func TestEnvironment(t *testing.T) {
 	if v := os.Getenv("UNDERSIGN_SM2EC"); (v == "adx" || v == "generic") && useLanes() {
 		t.Errorf("UNDERSIGN_SM2EC=%s, and lanes are in use", v)
