@@ -7,6 +7,7 @@ package threshold_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
@@ -82,6 +83,41 @@ func TestFailpointsCeremony(t *testing.T) {
 		}
 		if err := u.sign(t, place+" after"); err != nil || u.signer.Record().Epoch() != 2 {
 			t.Errorf("%s: %v, epoch %d", place, err, u.signer.Record().Epoch())
+		}
+	}
+}
+
+// A share's file that can't be written ends no ceremony, and loses no share.
+func TestFailpointsFile(t *testing.T) {
+	for _, place := range []string{"threshold.file.written", "threshold.file.renamed"} {
+		// The card, the card again with what was acknowledged, the share with the new one,
+		// and the new one.
+		for at := 1; at <= 4; at++ {
+			c := newCluster(t, 2, 2, nil)
+			u := c.newUser(c.nodes[0])
+			alice, bob := c.nodes[0], c.nodes[1]
+			bob.stopped()
+			what := fmt.Sprintf("%s=error@%d", place, at)
+			p := spawn(t, bob.dir, bob.Addr().String(), what)
+			st := alice.startCeremony(&thresholdv1.StartCeremonyRequest{Key: "code"})
+			failed := states(st)["bob"] != "joined" || states(alice.finishCeremony(st.Id))["bob"] != "finished"
+			if !failed {
+				t.Errorf("%s: nothing failed", what)
+			}
+			if at < 4 { // or else alice has the new share, and bob hasn't yet
+				if err := u.sign(t, what); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			c.finished(alice, st.Id)
+			if err := u.sign(t, what+" after"); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			p.kill()
+			c.nodes[1] = c.restart(bob)
+			if err := u.sign(t, what+" again"); err != nil || u.signer.Record().Epoch() != 2 {
+				t.Errorf("%s: %v, epoch %d", what, err, u.signer.Record().Epoch())
+			}
 		}
 	}
 }
