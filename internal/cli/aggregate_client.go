@@ -91,7 +91,7 @@ type clientDir struct {
 func (e *env) clientDir(dir string) (_ *clientDir, err error) {
 	data, err := os.ReadFile(filepath.Join(dir, aggregateClientFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, failf(ExitError, "register it with \"undersign aggregate register --dir "+dir+"\"", "%s isn't the folder of a client", dir)
+		return nil, failf(ExitError, "register it with \"undersign aggregate register --genesis FILE --at NODE --dir "+dir+"\"", "%s isn't the folder of a client", dir)
 	}
 	if err != nil {
 		return nil, err

@@ -55,5 +55,7 @@ is honest.`,
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", ".", "the client's folder `DIR`")
-	return describe(c, "id, nonce, outcome, code, app_code, height, payload_hash, at_height")
+	describe(c, "id, nonce, outcome, code, app_code, height, payload_hash, at_height", ExitRefused)
+	describeExit(c, ExitRefused, "no rule of the validators allows it")
+	return c
 }

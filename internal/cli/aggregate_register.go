@@ -59,7 +59,9 @@ do.`,
 	fl.StringArrayVar(&f.validators, "validator", nil, "a validator's node at `URL`, or with this name; the first is asked to\nregister (repeatable, default: --at)")
 	fl.Uint64Var(&f.aggregator, "aggregator", 1, "the aggregator's `ID` in the genesis")
 	fl.StringVar(&f.mode, "mode", "ed25519", "the aggregator's `MODE`: ed25519, folded or lean")
-	return describe(c, "id, since, network, file")
+	describe(c, "id, since, network, file", ExitRefused)
+	describeExit(c, ExitRefused, "no rule of the node allows it")
+	return c
 }
 
 func (e *env) aggregateRegister(ctx context.Context, c *cobra.Command, f *aggregateRegisterFlags) (err error) {

@@ -209,7 +209,7 @@ func (e *env) submitWhenReady(ctx context.Context, g *client.Gateway, id uint64,
 		}
 		select {
 		case <-ctx.Done():
-			return 0, withHint(errors.New("the network doesn't answer"), "look whether its nodes run, and whether their rules allow aggregate.*")
+			return 0, withHint(errors.New("the network doesn't answer: the message isn't submitted"), "look whether its nodes run, and whether their rules allow aggregate.*")
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

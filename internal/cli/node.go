@@ -80,7 +80,14 @@ func nodeCallError(id *parties.Identity, err error) error {
 	var coded *connect.Error
 	switch {
 	case errors.As(err, &denied):
-		return failf(ExitRefused, "the other node needs a rule that allows it", "%w", err)
+		hint := "the other node needs a rule that allows it"
+		if op := denied.Call.Operation; op != "" {
+			hint += fmt.Sprintf(": in its undersign.toml, operations = [%q] for this party", op)
+		}
+		if key := denied.Call.Key; key != "" {
+			hint += fmt.Sprintf(", keys = [%q]", key)
+		}
+		return failf(ExitRefused, hint, "%w", err)
 	case errors.As(err, &limit):
 		return failf(ExitError, fmt.Sprintf("try again in %v", limit.After.Round(time.Second)), "%w", err)
 	case errors.As(err, &coded) && coded.Code() == connect.CodeUnavailable:

@@ -155,7 +155,10 @@ K holders contribute, the first unless --by names them.`,
 			if err != nil {
 				return n.callError(err)
 			}
-			_, err = e.printCeremony(resp.Ceremony)
+			r, err := e.printCeremony(resp.Ceremony)
+			if err == nil && !r.Done {
+				e.notef("once all have joined: undersign threshold ceremony finish %s --dir %s", r.ID[:16], dir)
+			}
 			return err
 		},
 	}

@@ -76,7 +76,9 @@ asked is in any case one that you trust with the key while it makes it.`,
 	c.Flags().BoolVar(&f.plaintext, "insecure-plaintext", false, "don't encrypt the shares")
 	c.Flags().StringVar(&at, "at", "", "have the dealer at `URL` make it, or the node with this name")
 	c.Flags().StringVar(&dir, "dir", ".", "the folder `DIR` of the identity to ask with; goes with --at")
-	return describe(c, dealerJSON)
+	describe(c, dealerJSON, ExitRefused)
+	describeExit(c, ExitRefused, "no rule of the dealer at --at allows it")
+	return c
 }
 
 // keygenLine says how far the search is. The search has no memory: what lies
