@@ -73,13 +73,21 @@ func combine(p *thresholdrsa.PublicKey, r *thresholdrsa.Request, files []shareFi
 	sig, errs, err := p.Combine(r, shares...)
 	var bad []badShare
 	named := map[int]bool{}
+	var verdicts []error
+	if len(errs) > 0 {
+		answers := make([]thresholdrsa.Answer, len(shares))
+		for i, s := range shares {
+			answers[i] = thresholdrsa.Answer{Request: r, Share: s}
+		}
+		verdicts = p.VerifyShares(answers)
+	}
 	for _, e := range errs {
 		// Which of the files with that index it was: the one that doesn't verify,
 		// or where all do, a later one.
 		at := -1
 		for i, f := range files {
 			if f.share.Index() == e.Index && !named[i] {
-				if at < 0 || p.VerifyShare(r, files[at].share) == nil {
+				if at < 0 || verdicts[at] == nil {
 					at = i
 				}
 			}
