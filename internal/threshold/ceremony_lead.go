@@ -26,7 +26,9 @@ func (s *Service) FinishCeremony(ctx context.Context, req *thresholdv1.FinishCer
 	if err := s.opt.Permit(ctx, KeyName(p.Parent)); err != nil {
 		return nil, err
 	}
-	if p.Leader != s.opt.Identity.Fingerprint() {
+	if ok, err := s.leads(p); err != nil {
+		return nil, err
+	} else if !ok {
 		return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: another node leads the ceremony"))
 	}
 	s.leading.Lock()
@@ -36,6 +38,20 @@ func (s *Service) FinishCeremony(ctx context.Context, req *thresholdv1.FinishCer
 		return nil, encodeError(err)
 	}
 	return &thresholdv1.FinishCeremonyResponse{Ceremony: st}, nil
+}
+
+// leads reports whether this node leads a ceremony, or can in the leader's place: it has
+// acknowledged the outcome, and has all that it was made of.
+func (s *Service) leads(p *Plan) (bool, error) {
+	self := s.opt.Identity.Fingerprint()
+	if p.Leader == self {
+		return true, nil
+	}
+	if n := p.node(self); n == nil || n.Old == 0 {
+		return false, nil
+	}
+	cards, err := s.part(p.ID(), partCards) // which are stored last
+	return cards != nil, err
 }
 
 // lead goes as far as it can. Each step's result is stored, and every step can be asked

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"connectrpc.com/connect"
@@ -36,9 +37,27 @@ func (s *Service) Ceremony(ctx context.Context, req *thresholdv1.CeremonyRequest
 		return nil, invalidf("threshold: the plan is about another key than the one that the call names")
 	}
 	if call.Party != p.Leader {
-		return nil, connect.NewError(connect.CodePermissionDenied, errors.New("threshold: the caller doesn't lead the ceremony"))
+		if err := s.mayTakeOver(call.Party, p); err != nil {
+			return nil, err
+		}
 	}
 	return s.step(call, p, req)
+}
+
+// mayTakeOver returns nil if a node that doesn't lead a ceremony may bring it to its end: it
+// holds a share, and the leader has told this node of the plan. A leader that is lost, or
+// keeps the acknowledgements to itself, would bar the key from all ceremonies otherwise:
+// who has acknowledged one successor acknowledges no other. Nobody but the leader makes a
+// proposal: see contribute.
+func (s *Service) mayTakeOver(party string, p *Plan) error {
+	known, err := s.part(p.ID(), partPlan)
+	if err != nil {
+		return err
+	}
+	if n := p.node(party); n == nil || n.Old == 0 || known == nil || party == s.opt.Identity.Fingerprint() {
+		return connect.NewError(connect.CodePermissionDenied, errors.New("threshold: the caller doesn't lead the ceremony"))
+	}
+	return nil
 }
 
 // step takes part in a ceremony.
@@ -241,6 +260,9 @@ func (t *task) contribute(step *thresholdv1.ContributeStep) ([]byte, error) {
 		}
 		return data[len(prID):], nil
 	}
+	if t.party != t.p.Leader {
+		return nil, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the node hasn't contributed, and only who leads the ceremony makes a proposal"))
+	}
 	err = t.use(fmt.Sprintf("contribute to proposal %x", prID), func() error {
 		share, err := t.key.copyShare()
 		if err != nil {
@@ -260,6 +282,30 @@ func (t *task) contribute(step *thresholdv1.ContributeStep) ([]byte, error) {
 		return t.s.setPart(t.id, partMine, append(prID[:], data...))
 	})
 	return data, err
+}
+
+// keep stores what it takes to lead the ceremony from here, once the node has acknowledged
+// its outcome.
+func (t *task) keep(pr *thresholdrsa.Proposal, contributions []*thresholdrsa.Contribution, step *thresholdv1.ReceiveStep) error {
+	if t.p.Leader == t.s.opt.Identity.Fingerprint() {
+		return nil
+	}
+	cards, err := encodeCards(step.Cards)
+	if err != nil {
+		return err
+	}
+	for i, c := range contributions {
+		if !slices.Contains(pr.Contributors(), c.Index()) {
+			return nil
+		}
+		if err := t.s.setPart(t.id, fmt.Sprint(partContribution, c.Index()), step.Contributions[i]); err != nil {
+			return err
+		}
+	}
+	if err := t.s.setPart(t.id, partProposal, step.Proposal); err != nil {
+		return err
+	}
+	return t.s.setPart(t.id, partCards, cards)
 }
 
 // receive takes the node's share. A refusal is an answer too.
@@ -319,6 +365,9 @@ func (t *task) receive(step *thresholdv1.ReceiveStep, committed *thresholdrsa.Ce
 			return next, err == nil, err
 		})
 	})
+	if err == nil && refusal == nil && committed == nil {
+		err = t.keep(pr, contributions, step)
+	}
 	if err == nil {
 		err = failpoint.Hit("threshold.received")
 	}
