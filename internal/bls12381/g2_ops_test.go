@@ -218,6 +218,34 @@ func TestG2Sum(t *testing.T) {
 	}
 }
 
+// TestG2Pairs adds pairs for which the affine formulas hold and others, of more than one
+// chunk.
+func TestG2Pairs(t *testing.T) {
+	values := []int{0, 1, -1, 2, 5, -5}
+	var pairs [][2]G2Affine
+	var want []int
+	for len(pairs) < sumChunk {
+		x, y := values[len(pairs)%6], values[len(pairs)/6%6]
+		pairs = append(pairs, [2]G2Affine{*new(G2Affine).Set(multipleG2(x)), *new(G2Affine).Set(multipleG2(y))})
+		want = append(want, x+y)
+	}
+	before := append([][2]G2Affine(nil), pairs...)
+	for _, n := range []int{0, 1, 2, 36, len(pairs)/2 + 1, len(pairs)} {
+		sums := AddPairsVarTime(pairs[:n])
+		if len(sums) != n {
+			t.Fatalf("%d sums of %d pairs", len(sums), n)
+		}
+		for i := range sums {
+			if pairs[i] != before[i] {
+				t.Fatal("a pair was changed")
+			}
+			if !sums[i].Point().Equal(multipleG2(want[i])) {
+				t.Fatalf("pair %d of %d: wrong sum", i, n)
+			}
+		}
+	}
+}
+
 func TestG2Seed(t *testing.T) {
 	want := new(G2).ScalarMult(new(Scalar).SetUint64(seed), G2Generator())
 	p := G2Generator()

@@ -43,6 +43,26 @@ func (p *G2) SumVarTime(points []G2Affine) *G2 {
 	return p
 }
 
+// AddPairsVarTime returns the sum of each pair of points, in their order, with one inversion
+// for many of them.
+func AddPairsVarTime(pairs [][2]G2Affine) []G2Affine {
+	sums := make([]G2Affine, len(pairs))
+	var sizes [sumChunk / 2]int
+	work := make([]bls.G2Affine, min(2*len(pairs), sumChunk))
+	for at := 0; at < len(pairs); at += len(sizes) {
+		n := min(len(pairs)-at, len(sizes))
+		for i := range n {
+			sizes[i] = 2
+			work[2*i], work[2*i+1] = pairs[at+i][0].a, pairs[at+i][1].a
+		}
+		g2SumGroups(work[:2*n], sizes[:n])
+		for i := range n {
+			sums[at+i].a = work[i]
+		}
+	}
+	return sums
+}
+
 // g2SumGroups sums each of the groups that lie in w one after the other, of the
 // given sizes. Afterwards w starts with the sums, in order, without those of empty
 // groups, and sizes are 0 or 1.

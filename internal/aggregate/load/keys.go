@@ -56,7 +56,8 @@ func (k *keys) ed(i int) ed25519.PrivateKey {
 // A root is what identities sign in a round: identity i's signature is base + i*step.
 type root struct {
 	base, step *bls12381.G2
-	gaps       [64]*bls12381.G2 // multiples of step
+	gaps       [64]bls12381.G2Affine // multiples of step
+	stride     *bls12381.G2          // the next one
 }
 
 func (k *keys) root(digest [32]byte) *root {
@@ -65,32 +66,37 @@ func (k *keys) root(digest [32]byte) *root {
 		base: new(bls12381.G2).ScalarMultVarTime(&k.a, h),
 		step: new(bls12381.G2).ScalarMultVarTime(&k.d, h),
 	}
-	r.gaps[0] = new(bls12381.G2).SetIdentity()
-	for i := 1; i < len(r.gaps); i++ {
-		r.gaps[i] = new(bls12381.G2).Add(r.gaps[i-1], r.step)
+	p := new(bls12381.G2).SetIdentity()
+	for i := range r.gaps {
+		r.gaps[i].Set(p)
+		p.Add(p, r.step)
 	}
-	bls12381.NormalizeG2(r.gaps[1:]...)
+	r.stride = p
 	return r
 }
 
-// sign returns the signatures of identities, which should ascend, as they travel.
+// sign returns the signatures of identities, which should ascend, as they travel. Each is
+// the sum of the signature of the first of 64 identities, and of a multiple of the step.
 func (r *root) sign(list []int) []byte {
-	points := make([]*bls12381.G2, len(list))
-	last := -1
+	pairs := make([][2]bls12381.G2Affine, len(list))
+	at := -1
+	first, p := bls12381.G2Affine{}, new(bls12381.G2)
 	for j, i := range list {
-		p := new(bls12381.G2)
-		if gap := i - last; j > 0 && gap > 0 && gap < len(r.gaps) {
-			p.Add(points[j-1], r.gaps[gap])
-		} else {
-			p.ScalarMultVarTime(new(bls12381.Scalar).SetUint64(uint64(i)), r.step)
-			p.Add(p, r.base)
+		if block := i / len(r.gaps); block != at {
+			if block == at+1 && at >= 0 {
+				p.Add(p, r.stride)
+			} else {
+				p.ScalarMultVarTime(new(bls12381.Scalar).SetUint64(uint64(block)), r.stride)
+				p.Add(p, r.base)
+			}
+			at = block
+			first.Set(p)
 		}
-		points[j], last = p, i
+		pairs[j] = [2]bls12381.G2Affine{first, r.gaps[i%len(r.gaps)]}
 	}
-	bls12381.NormalizeG2(points...)
 	out := make([]byte, 0, 192*len(list))
-	for _, p := range points {
-		out = append(out, p.UncompressedBytes()...)
+	for _, s := range bls12381.AddPairsVarTime(pairs) {
+		out = append(out, s.Point().UncompressedBytes()...)
 	}
 	return slices.Clip(out)
 }
