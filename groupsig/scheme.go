@@ -61,9 +61,15 @@ func GL19() Scheme { return gl19Scheme }
 // BBSGS returns the scheme of package bbsgs, which is the one for new groups.
 func BBSGS() Scheme { return bbsgsScheme }
 
+// DP06 returns the scheme of package dp06.
+func DP06() Scheme { return dp06Scheme }
+
+// BBS04 returns the scheme of package bbs04.
+func BBS04() Scheme { return bbs04Scheme }
+
 // Schemes returns all schemes.
 func Schemes() []Scheme {
-	return []Scheme{BBSGS(), DL21(), DL21SEQ(), GL19(), KLAP20(), PS16()}
+	return []Scheme{BBSGS(), DL21(), DL21SEQ(), GL19(), KLAP20(), PS16(), DP06(), BBS04()}
 }
 
 // ByName returns the scheme of a name.

@@ -248,7 +248,13 @@ func (g *group) signOptions(scope string) (o groupsig.SignOptions) {
 }
 
 // contexts reports whether the scheme has contexts.
-func (g *group) contexts() bool { return g.scheme == groupsig.PS16() || g.scheme == groupsig.KLAP20() }
+func (g *group) contexts() bool {
+	switch g.scheme {
+	case groupsig.PS16(), groupsig.KLAP20(), groupsig.DP06(), groupsig.BBS04():
+		return true
+	}
+	return false
+}
 
 // scoped reports whether signatures are bound to what signOptions is given.
 func (g *group) scoped() bool { return g.f.Has(groupsig.Scope) || g.contexts() }

@@ -5,15 +5,15 @@ package bbs
 
 import (
 	"crypto/sha256"
-	"errors"
 
 	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/groupsig/internal/state"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 )
 
 // ErrSignature is what a signature that isn't valid is refused for.
-var ErrSignature = errors.New("groupsig: invalid signature")
+var ErrSignature = state.ErrSignature
 
 // VerifyOptions say what a verifier demands of a signature.
 type VerifyOptions struct {

@@ -34,6 +34,7 @@ type Register struct {
 	scheme  string
 	groupID [32]byte
 	trace   int
+	find    func(*Record) []byte // in place of trace
 
 	mu      sync.RWMutex
 	records []entry
@@ -78,6 +79,35 @@ func NewRegister(scheme string, groupID [32]byte, trace int) *Register {
 		scheme: scheme, groupID: groupID, trace: trace,
 		byPoint: map[string]int{}, byTrace: map[string]int{}, live: map[string]int{}, blocked: map[string]uint64{},
 	}
+}
+
+// NewRegisterBy returns an empty register in which an opener finds a record by what a
+// function returns of it, such as the credential in its evidence. A record for which it
+// is nil isn't added.
+func NewRegisterBy(scheme string, groupID [32]byte, find func(*Record) []byte) *Register {
+	g := NewRegister(scheme, groupID, 0)
+	g.find = find
+	return g
+}
+
+// traceOf returns what a record is found by.
+func (g *Register) traceOf(r *Record) []byte {
+	if g.find != nil {
+		return g.find(r)
+	}
+	return r.Point[g.trace:]
+}
+
+// checkTrace says why a record can't be found.
+func (g *Register) checkTrace(r *Record) error {
+	trace := g.traceOf(r)
+	if trace == nil {
+		return errors.New("join: the record lacks evidence")
+	}
+	if _, ok := g.byTrace[string(trace)]; ok {
+		return errors.New("join: what the record is found by is registered already")
+	}
+	return nil
 }
 
 // Check says why a record can't be admitted for an epoch, which depends on its
@@ -128,7 +158,7 @@ func (g *Register) check(member string, point []byte) error {
 	if _, ok := g.byPoint[string(point)]; ok {
 		return errors.New("join: the registration point is registered already")
 	}
-	if _, ok := g.byTrace[string(point[g.trace:])]; ok {
+	if _, ok := g.byTrace[string(point[g.trace:])]; ok && g.find == nil {
 		return errors.New("join: the registration point is registered already")
 	}
 	if len(g.records) >= MaxRecords {
@@ -167,6 +197,9 @@ func (g *Register) store(e entry) error {
 	if err := g.check(r.Member, r.Point); err != nil {
 		return err
 	}
+	if err := g.checkTrace(r); err != nil {
+		return err
+	}
 	b, err := r.MarshalBinary()
 	if err != nil {
 		return err
@@ -184,7 +217,7 @@ func (g *Register) add(e entry) {
 	i := len(g.records)
 	g.records = append(g.records, e)
 	g.byPoint[string(e.record.Point)] = i
-	g.byTrace[string(e.record.Point[g.trace:])] = i
+	g.byTrace[string(g.traceOf(e.record))] = i
 	switch e.status {
 	case live:
 		g.live[e.record.Member] = i
@@ -285,8 +318,8 @@ func (g *Register) Member(member string) *Record {
 	return nil
 }
 
-// Find returns the record whose point ends, from the register's offset, with trace,
-// or nil.
+// Find returns the record whose point ends, from the register's offset, with trace, or of
+// which a register of [NewRegisterBy] has it, or nil.
 func (g *Register) Find(trace []byte) *Record {
 	g.mu.RLock()
 	defer g.mu.RUnlock()

@@ -54,6 +54,7 @@ func (g *Register) UnmarshalBinary(data []byte) error {
 		return errors.New("join: the register is too long")
 	}
 	fresh := NewRegister(scheme, groupID, trace)
+	fresh.find = g.find
 	for range n {
 		st := status(d.U8("status"))
 		if st > retired {
@@ -82,6 +83,9 @@ func (g *Register) UnmarshalBinary(data []byte) error {
 			if ok {
 				fresh.live[r.Member] = i
 			}
+		}
+		if err == nil {
+			err = fresh.checkTrace(r)
 		}
 		if err != nil {
 			return err

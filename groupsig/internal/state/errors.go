@@ -8,8 +8,13 @@ import (
 	"fmt"
 )
 
-// ErrRevoked: a signature is valid, and its signer is revoked.
-var ErrRevoked = errors.New("groupsig: the signer is revoked")
+// What signatures are refused for, in all schemes that have no error of their own.
+var (
+	// ErrSignature: it is wrong, or for something else.
+	ErrSignature = errors.New("groupsig: invalid signature")
+	// ErrRevoked: it is valid, and its signer is revoked.
+	ErrRevoked = errors.New("groupsig: the signer is revoked")
+)
 
 // A StaleError says why a state can't be used now.
 type StaleError struct {

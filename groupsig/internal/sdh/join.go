@@ -1,0 +1,348 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdh
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+
+	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/transcript"
+	"github.com/undersign/undersign/internal/wire"
+)
+
+// An application is what a member sends beside its signature: T, and the proof that it
+// knows the y_j in it.
+type application struct {
+	session join.SessionID
+	nonce   [32]byte
+	kind    join.Kind
+	t       bls12381.G1
+	proof   []byte
+}
+
+// statement is T = Σ y_j·B_j.
+func (k *GroupKey) statement(t *bls12381.G1) *sigma.Statement {
+	r := sigma.Relation{Y: t}
+	for j, b := range k.s.Base {
+		r.Terms = append(r.Terms, sigma.Term{W: j, P: &k.consts[b].p, Table: k.consts[b].table})
+	}
+	return &sigma.Statement{Secrets: len(k.s.Base), G1: []sigma.Relation{r}}
+}
+
+func (m *application) append(e *wire.Encoder) {
+	e.Fixed(m.nonce[:])
+	e.U8(uint8(m.kind))
+	e.Bytes(m.proof)
+}
+
+func readApplication(r *join.Record, d *wire.Decoder) (*application, error) {
+	m := &application{session: r.Session}
+	p := wire.NewDecoder(r.Point)
+	readG1(p, "T", &m.t)
+	if err := p.Finish(); err != nil {
+		return nil, err
+	}
+	d.Read("nonce", m.nonce[:])
+	m.kind = join.Kind(d.U8("kind"))
+	m.proof = d.Bytes("proof", join.MaxEvidence)
+	return m, d.Finish()
+}
+
+// checkApplication checks the join proof of a member.
+func (k *GroupKey) checkApplication(m *application, member string) error {
+	c := &join.Challenge{Scheme: k.s.Name, GroupID: k.id, Session: m.session, Nonce: m.nonce, Member: member}
+	return join.VerifyVarTime(m.kind, k.dst("join"), c.Context(nil), k.statement(&m.t), m.proof)
+}
+
+// A PendingMember has sent its application, and waits for the credential. It is secret.
+type PendingMember struct {
+	gk      *GroupKey
+	session join.SessionID
+	member  string
+	y       []bls12381.Scalar
+}
+
+// NewJoin answers an issuer's challenge. The fingerprint is the group's ID as it is
+// published: a group made for one member is a way to trace it. The key is the member's
+// long-term key, which signs the registration.
+func (k *GroupKey) NewJoin(fingerprint [32]byte, c *join.Challenge, member string, key ed25519.PrivateKey) (*PendingMember, []byte, error) {
+	if k.empty() || k.id != fingerprint {
+		return nil, nil, errors.New("groupsig: the group key isn't the published one")
+	}
+	if c == nil || c.Scheme != k.s.Name || c.GroupID != k.id {
+		return nil, nil, errors.New("groupsig: the challenge is for another group")
+	}
+	if c.Member != member {
+		return nil, nil, fmt.Errorf("groupsig: the challenge is for %q", c.Member)
+	}
+	p := &PendingMember{gk: k, session: c.Session, member: member, y: make([]bls12381.Scalar, len(k.s.Base))}
+	m := &application{session: c.Session, nonce: c.Nonce, kind: c.Kind}
+	for j := range p.y {
+		p.y[j].Random()
+	}
+	m.t = *k.registered(p.y)
+	var err error
+	if m.proof, err = join.Prove(c.Kind, k.dst("join"), c.Context(nil), k.statement(&m.t), p.y); err != nil {
+		p.Wipe()
+		return nil, nil, err
+	}
+	var e wire.Encoder
+	m.append(&e)
+	r := &join.Record{Scheme: k.s.Name, GroupID: k.id, Session: c.Session, Member: member, Point: m.t.Bytes(), Evidence: e.Data()}
+	if err := r.Sign(key); err != nil {
+		p.Wipe()
+		return nil, nil, err
+	}
+	b, err := r.MarshalBinary()
+	return p, b, err
+}
+
+// registered returns T of a member's secrets.
+func (k *GroupKey) registered(y []bls12381.Scalar) *bls12381.G1 {
+	t := new(bls12381.G1)
+	var p bls12381.G1
+	for j, b := range k.s.Base {
+		t.Add(t, p.CombMult(&y[j], k.consts[b].comb()))
+	}
+	p.Wipe()
+	bls12381.NormalizeG1(t)
+	return t
+}
+
+// A credential is A and x.
+type credential struct {
+	a bls12381.G1
+	x bls12381.Scalar
+}
+
+// signed returns g1 ± T, which A is made of.
+func (k *GroupKey) signed(t *bls12381.G1) *bls12381.G1 {
+	b := new(bls12381.G1)
+	if k.s.Minus {
+		return b.Sub(&k.consts[0].p, t)
+	}
+	return b.Add(&k.consts[0].p, t)
+}
+
+// check checks the credential of T: e(A, w)·e(x·A - (g1 ± T), P2) = 1. T and x are public
+// to the issuer, and to judges.
+func (k *GroupKey) check(c *credential, t *bls12381.G1) error {
+	if c.a.IsIdentity() || c.x.IsZero() {
+		return errors.New("groupsig: the credential is zero")
+	}
+	var rest bls12381.G1
+	rest.ScalarMultVarTime(&c.x, &c.a)
+	rest.Sub(&rest, k.signed(t))
+	if !bls12381.PairingCheckVarTime(bls12381.PairWith(&c.a, k.linesW), bls12381.PairWith(&rest, k.linesP2)) {
+		return errors.New("groupsig: the credential isn't valid for the registration")
+	}
+	return nil
+}
+
+// issue makes a credential over T, with an x that is drawn afresh: two credentials with
+// one x would give all others. So x is hedged, as nonces are: a generator that fails or was
+// cloned doesn't give one x for two.
+func (k *RoleKeys) issue(g *GroupKey, session join.SessionID, t *bls12381.G1) *credential {
+	secret := k.items()
+	defer secret.Wipe()
+	public := new(transcript.Items).Bytes("gid", g.id[:]).Bytes("sid", session[:]).G1("T", t)
+	c := new(credential)
+	var inv bls12381.Scalar
+	for c.x.IsZero() || inv.IsZero() { // never twice
+		n := transcript.NewNonces(g.dst("issue"), secret, public)
+		n.Next(&c.x)
+		n.Wipe()
+		inv.Add(&k.secrets[0], &c.x)
+	}
+	inv.Inverse(&inv)
+	c.a.ScalarMult(&inv, g.signed(t))
+	bls12381.NormalizeG1(&c.a)
+	inv.Wipe()
+	return c
+}
+
+// Issue answers an application with a credential. In this order: the session; the
+// application's form; what is registered already; the join proof; the registration
+// signature under the key that the session was opened for. The record, with A and x for
+// the opener, is in the register, durably, before the credential is released.
+func (k *RoleKeys) Issue(g *GroupKey, sessions *join.Sessions, register *join.Register, m2 []byte, now int64) ([]byte, error) {
+	if err := k.as(issuerRole, g); err != nil {
+		return nil, err
+	}
+	r := new(join.Record)
+	if err := r.UnmarshalBinary(m2); err != nil {
+		return nil, err
+	}
+	return sessions.Answer(r.Session, m2, now, func(c *join.Challenge, key ed25519.PublicKey) ([]byte, error) {
+		if c.GroupID != g.id || r.GroupID != g.id || r.Scheme != g.s.Name || c.Scheme != g.s.Name {
+			return nil, errors.New("groupsig: the application is for another group")
+		}
+		if r.Member != c.Member {
+			return nil, errors.New("groupsig: the application is of another member")
+		}
+		m, err := readApplication(r, wire.NewDecoder(r.Evidence))
+		if err != nil {
+			return nil, fmt.Errorf("groupsig: application: %w", err)
+		}
+		if m.nonce != c.Nonce || m.kind != c.Kind {
+			return nil, errors.New("groupsig: the application doesn't answer the session's challenge")
+		}
+		if err := register.Check(r.Member, r.Point, 0); err != nil {
+			return nil, err
+		}
+		if err := g.checkApplication(m, r.Member); err != nil {
+			return nil, err
+		}
+		if g.signed(&m.t).IsIdentity() {
+			return nil, errors.New("groupsig: the application cancels the group's generator")
+		}
+		if err := r.Verify(key); err != nil {
+			return nil, err
+		}
+		cred := k.issue(g, r.Session, &m.t)
+		var e wire.Encoder
+		e.Fixed(cred.a.Bytes())
+		e.Fixed(cred.x.Bytes())
+		m.append(&e)
+		full := *r
+		full.Evidence = e.Data()
+		if err := register.Admit(&full, 0); err != nil {
+			return nil, err
+		}
+		var out wire.Encoder
+		out.U8(version)
+		out.U8(suite)
+		out.Fixed(g.id[:])
+		out.Fixed(r.Session[:])
+		out.Fixed(cred.a.Bytes())
+		out.Fixed(cred.x.Bytes())
+		return out.Data(), nil
+	})
+}
+
+// evidence returns what a record has beside what is signed: the credential and the
+// application.
+func evidence(r *join.Record) (*credential, *application, error) {
+	d := wire.NewDecoder(r.Evidence)
+	c := new(credential)
+	readG1(d, "A", &c.a)
+	readScalar(d, "x", &c.x)
+	m, err := readApplication(r, d)
+	if err != nil {
+		return nil, nil, fmt.Errorf("groupsig: record: %w", err)
+	}
+	return c, m, nil
+}
+
+// CheckRecord checks a record from the issuer's register for an opener, who relies on
+// nothing: that the join proof is right, that A is the credential of T, and that the
+// member signed, with the key that the opener knows.
+func (k *RoleKeys) CheckRecord(g *GroupKey, r *join.Record, key ed25519.PublicKey) error {
+	if err := k.as(openerRole, g); err != nil {
+		return err
+	}
+	if r == nil || r.GroupID != g.id || r.Scheme != g.s.Name {
+		return errors.New("groupsig: the record is of another group")
+	}
+	c, m, err := evidence(r)
+	if err != nil {
+		return err
+	}
+	if err := g.checkApplication(m, r.Member); err != nil {
+		return err
+	}
+	if err := g.check(c, &m.t); err != nil {
+		return err
+	}
+	return r.Verify(key)
+}
+
+// Finish checks the credential and returns the member's key.
+func (p *PendingMember) Finish(m3 []byte) (*MemberKey, error) {
+	if p == nil || len(p.y) == 0 {
+		return nil, errWiped
+	}
+	d := wire.NewDecoder(m3)
+	d.Header(version, suite)
+	var gid [32]byte
+	var session join.SessionID
+	d.Read("group", gid[:])
+	d.Read("session", session[:])
+	m := &MemberKey{gk: p.gk, member: p.member}
+	readG1(d, "A", &m.cred.a)
+	readScalar(d, "x", &m.cred.x)
+	if d.Err() == nil && (gid != p.gk.id || session != p.session) {
+		d.Fail("session", "the credential is for another one")
+	}
+	if err := d.Finish(); err != nil {
+		return nil, fmt.Errorf("groupsig: credential: %w", err)
+	}
+	m.y = append([]bls12381.Scalar(nil), p.y...)
+	if err := m.load(); err != nil {
+		m.Wipe()
+		return nil, err
+	}
+	return m, nil
+}
+
+// Group returns the key of the group that is joined.
+func (p *PendingMember) Group() *GroupKey { return p.gk }
+
+// Wipe overwrites the secrets.
+func (p *PendingMember) Wipe() {
+	wipe(p.y)
+	p.y = nil
+}
+
+// MarshalBinary returns the canonical encoding, which is secret.
+func (p *PendingMember) MarshalBinary() ([]byte, error) {
+	if p == nil || len(p.y) == 0 {
+		return nil, errWiped
+	}
+	var e wire.Encoder
+	e.Grow(128 + len(p.member) + len(p.y)*bls12381.ScalarSize)
+	e.U8(version)
+	e.U8(suite)
+	e.Fixed(p.gk.id[:])
+	e.Fixed(p.session[:])
+	e.Bytes([]byte(p.member))
+	for j := range p.y {
+		putScalar(&e, &p.y[j])
+	}
+	return e.Data(), nil
+}
+
+// ParsePendingMember decodes a pending member of the group.
+func (k *GroupKey) ParsePendingMember(data []byte) (*PendingMember, error) {
+	if k.empty() {
+		return nil, errEmpty
+	}
+	d := wire.NewDecoder(data)
+	d.Header(version, suite)
+	p := &PendingMember{gk: k, y: make([]bls12381.Scalar, len(k.s.Base))}
+	k.readOwn(d)
+	d.Read("session", p.session[:])
+	p.member = string(d.Bytes("member", join.MaxMember))
+	for j := range p.y {
+		readScalar(d, "y", &p.y[j])
+	}
+	if err := d.Finish(); err != nil {
+		p.Wipe()
+		return nil, fmt.Errorf("groupsig: pending member: %w", err)
+	}
+	return p, nil
+}
+
+// readOwn reads the group's ID.
+func (k *GroupKey) readOwn(d *wire.Decoder) {
+	var gid [32]byte
+	d.Read("group", gid[:])
+	if d.Err() == nil && gid != k.id {
+		d.Fail("group", "it is of another group")
+	}
+}

@@ -1,0 +1,145 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdh
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/transcript"
+	"github.com/undersign/undersign/internal/wire"
+)
+
+// A Signed is a signature with what it is verified by.
+type Signed struct {
+	Message   transcript.Message
+	Context   []byte
+	Signature []byte
+}
+
+// Tag returns what all signatures of one member have in common, and no others: D3 - ξ·D1
+// = y·g. It verifies the signature. Tags are the linker's secret: who has those of two
+// signatures can link them, and sees nothing else.
+func (k *RoleKeys) Tag(g *GroupKey, s Signed) ([]byte, error) {
+	if err := k.as(linkerRole, g); err != nil {
+		return nil, err
+	}
+	if err := g.Verify(s.Message, s.Context, s.Signature); err != nil {
+		return nil, err
+	}
+	sig, err := g.s.parse(s.Signature)
+	if err != nil {
+		return nil, err
+	}
+	tag := new(bls12381.G1).ScalarMult(&k.secrets[0], &sig.points[g.s.Link[0]])
+	tag.Sub(&sig.points[g.s.Link[1]], tag)
+	bls12381.NormalizeG1(tag)
+	return tag.Bytes(), nil
+}
+
+// linkStatement is d = ξ·u and, for each signature after the first, D3 - D3' =
+// ξ·(D1 - D1') with the first one's: all have one y·g.
+func (k *GroupKey) linkStatement(sigs []*signature) *sigma.Statement {
+	st := &sigma.Statement{Secrets: 1, G1: k.roleRelations(k.s.Linker)}
+	one, two := k.s.Link[0], k.s.Link[1]
+	for _, sig := range sigs[1:] {
+		y := new(bls12381.G1).Sub(&sigs[0].points[two], &sig.points[two])
+		p := new(bls12381.G1).Sub(&sigs[0].points[one], &sig.points[one])
+		bls12381.NormalizeG1(y, p)
+		st.G1 = append(st.G1, sigma.Relation{Y: y, Terms: []sigma.Term{{W: 0, P: p}}})
+	}
+	return st
+}
+
+// MaxLinked is how many signatures a proof is about at the most.
+const MaxLinked = 1 << 12
+
+// linked verifies signatures, and returns what a proof about them is made of.
+func (k *GroupKey) linked(set []Signed, context []byte) (*sigma.Statement, *transcript.Items, error) {
+	if k.empty() {
+		return nil, nil, errEmpty
+	}
+	if len(k.s.Linker) == 0 {
+		return nil, nil, errors.New("groupsig: the scheme has no linker")
+	}
+	if len(set) < 2 || len(set) > MaxLinked {
+		return nil, nil, fmt.Errorf("groupsig: a proof of linking is about 2 to %d signatures", MaxLinked)
+	}
+	items := k.context("link").Bytes("context", context).Uint64("signatures", uint64(len(set)))
+	seen := make(map[[32]byte]bool)
+	sigs := make([]*signature, len(set))
+	for i, s := range set {
+		if err := k.Verify(s.Message, s.Context, s.Signature); err != nil {
+			return nil, nil, fmt.Errorf("signature %d: %w", i, err)
+		}
+		id := signatureID(s.Signature)
+		if seen[id] {
+			return nil, nil, fmt.Errorf("groupsig: signature %d is there twice", i)
+		}
+		seen[id] = true
+		items.Bytes("sigID", id[:])
+		var err error
+		if sigs[i], err = k.s.parse(s.Signature); err != nil {
+			return nil, nil, err
+		}
+	}
+	return k.linkStatement(sigs), items, nil
+}
+
+// ProveLink proves to anyone that one member made all signatures of a set, without
+// saying which one. It is an error if they are of several.
+func (k *RoleKeys) ProveLink(g *GroupKey, set []Signed, context []byte) ([]byte, error) {
+	if err := k.as(linkerRole, g); err != nil {
+		return nil, err
+	}
+	st, items, err := g.linked(set, context)
+	if err != nil {
+		return nil, err
+	}
+	var first string
+	for i, s := range set {
+		tag, err := k.Tag(g, s)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			first = string(tag)
+		} else if string(tag) != first {
+			return nil, fmt.Errorf("groupsig: signature %d is of another member than the first", i)
+		}
+	}
+	p, err := st.Prove(g.dst("link"), items, k.secrets)
+	if err != nil {
+		return nil, err
+	}
+	var e wire.Encoder
+	e.U8(version)
+	e.U8(suite)
+	e.Fixed(p.Append(nil))
+	return e.Data(), nil
+}
+
+// VerifyLink checks the proof, and the signatures.
+func (k *GroupKey) VerifyLink(set []Signed, context, link []byte) error {
+	st, items, err := k.linked(set, context)
+	if err != nil {
+		return err
+	}
+	d := wire.NewDecoder(link)
+	d.Header(version, suite)
+	b := d.Fixed("proof", sigma.Size(1))
+	if err := d.Finish(); err != nil {
+		return fmt.Errorf("groupsig: link: %w", err)
+	}
+	p, err := sigma.Decode(b, 1)
+	if err != nil {
+		return fmt.Errorf("groupsig: link: %w", err)
+	}
+	if st.VerifyVarTime(k.dst("link"), items, p) != nil {
+		return errors.New("groupsig: the proof of linking is wrong")
+	}
+	return nil
+}

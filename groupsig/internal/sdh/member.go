@@ -1,0 +1,103 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdh
+
+import (
+	"fmt"
+
+	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/wire"
+)
+
+// A MemberKey signs for one member. It may be used by several goroutines, but not while
+// Wipe runs.
+type MemberKey struct {
+	gk     *GroupKey
+	member string
+	cred   credential
+	y      []bls12381.Scalar
+
+	combA *bls12381.GTComb // of e(A, P2)
+}
+
+// load checks the credential, and precomputes.
+func (m *MemberKey) load() error {
+	if err := m.gk.check(&m.cred, m.gk.registered(m.y)); err != nil {
+		return err
+	}
+	// The issuer knows A too.
+	m.combA = bls12381.NewGTComb(new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(&m.cred.a, m.gk.linesP2)))
+	return nil
+}
+
+func (m *MemberKey) wiped() bool { return m == nil || m.combA == nil }
+
+// Group returns the group's key.
+func (m *MemberKey) Group() *GroupKey { return m.gk }
+
+// Member returns the member's identity.
+func (m *MemberKey) Member() string { return m.member }
+
+// Wipe overwrites the key.
+func (m *MemberKey) Wipe() {
+	wipe(m.y)
+	m.y = nil
+	m.cred.a.Wipe()
+	m.cred.x.Wipe()
+	if m.combA != nil {
+		m.combA.Wipe()
+		m.combA = nil
+	}
+}
+
+// MarshalBinary returns the canonical encoding, which is secret.
+func (m *MemberKey) MarshalBinary() ([]byte, error) {
+	if m.wiped() {
+		return nil, errWiped
+	}
+	var e wire.Encoder
+	e.Grow(128 + len(m.member) + bls12381.G1Size + (1+len(m.y))*bls12381.ScalarSize)
+	e.U8(version)
+	e.U8(suite)
+	e.Fixed(m.gk.id[:])
+	e.Bytes([]byte(m.member))
+	a := m.cred.a.Bytes()
+	e.Fixed(a)
+	clear(a)
+	putScalar(&e, &m.cred.x)
+	for j := range m.y {
+		putScalar(&e, &m.y[j])
+	}
+	return e.Data(), nil
+}
+
+// ParseMemberKey decodes a key of the group and checks its credential.
+func (k *GroupKey) ParseMemberKey(data []byte) (*MemberKey, error) {
+	if k.empty() {
+		return nil, errEmpty
+	}
+	d := wire.NewDecoder(data)
+	d.Header(version, suite)
+	m := &MemberKey{gk: k, y: make([]bls12381.Scalar, len(k.s.Base))}
+	k.readOwn(d)
+	m.member = string(d.Bytes("member", join.MaxMember))
+	readG1(d, "A", &m.cred.a)
+	readScalar(d, "x", &m.cred.x)
+	for j := range m.y {
+		readScalar(d, "y", &m.y[j])
+	}
+	err := d.Finish()
+	if err == nil {
+		err = join.CheckMember(m.member)
+	}
+	if err == nil {
+		err = m.load()
+	}
+	if err != nil {
+		m.Wipe()
+		return nil, fmt.Errorf("groupsig: member key: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,212 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdh
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+
+	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/transcript"
+	"github.com/undersign/undersign/internal/wire"
+)
+
+// An Opening says who made a signature, and proves it: what the signature carries is A;
+// A and x are a credential of T; and the member signed T. If nobody is registered with
+// A there is no record, and the opening accuses the issuer.
+type Opening struct {
+	a      bls12381.G1
+	record *join.Record // without evidence, or nil
+	x      bls12381.Scalar
+	proof  *sigma.Proof
+}
+
+// Member returns the identity of the signer, or "" if it isn't registered.
+func (o *Opening) Member() string {
+	if o.record == nil {
+		return ""
+	}
+	return o.record.Member
+}
+
+// Value returns A, by which an accused issuer finds the record in its register.
+func (o *Opening) Value() []byte { return o.a.Bytes() }
+
+// Record returns the signer's registration, or nil.
+func (o *Opening) Record() *join.Record { return o.record }
+
+const (
+	maxRecord  = 1 << 12
+	maxSecrets = 4
+)
+
+// MarshalBinary returns the canonical encoding.
+func (o *Opening) MarshalBinary() ([]byte, error) {
+	if o.proof == nil {
+		return nil, errors.New("groupsig: empty opening")
+	}
+	var e wire.Encoder
+	e.U8(version)
+	e.U8(suite)
+	e.Fixed(o.a.Bytes())
+	e.Bytes(o.proof.Append(nil))
+	var record []byte
+	if o.record != nil {
+		var err error
+		if record, err = o.record.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
+	e.Bytes(record)
+	if o.record != nil {
+		e.Fixed(o.x.Bytes())
+	}
+	return e.Data(), nil
+}
+
+// UnmarshalBinary decodes an opening. It checks nothing but the form.
+func (o *Opening) UnmarshalBinary(data []byte) error {
+	d := wire.NewDecoder(data)
+	d.Header(version, suite)
+	var q Opening
+	readG1(d, "A", &q.a)
+	b := d.Bytes("proof", sigma.Size(maxSecrets))
+	record := d.Bytes("record", maxRecord)
+	if len(record) > 0 {
+		readScalar(d, "x", &q.x)
+	}
+	if err := d.Finish(); err != nil {
+		return fmt.Errorf("groupsig: opening: %w", err)
+	}
+	n := len(b)/bls12381.ScalarSize - 1
+	if n < 1 || n > maxSecrets {
+		return errors.New("groupsig: opening: a proof of a wrong length")
+	}
+	var err error
+	if q.proof, err = sigma.Decode(b, n); err != nil {
+		return fmt.Errorf("groupsig: opening: proof: %w", err)
+	}
+	if len(record) > 0 {
+		q.record = new(join.Record)
+		if err := q.record.UnmarshalBinary(record); err != nil {
+			return err
+		}
+		if len(q.record.Evidence) != 0 {
+			return errors.New("groupsig: opening: the record has evidence")
+		}
+	}
+	*o = q
+	return nil
+}
+
+// openStatement is that the opener's constants are those of secrets, and that
+// T_A - A = Σ ξ_j·T_j with the same.
+func (k *GroupKey) openStatement(sig *signature, a *bls12381.G1) *sigma.Statement {
+	diff := new(bls12381.G1).Sub(&sig.points[k.s.carrier()], a)
+	bls12381.NormalizeG1(diff)
+	r := sigma.Relation{Y: diff}
+	for j, i := range k.s.Open {
+		r.Terms = append(r.Terms, sigma.Term{W: j, P: &sig.points[i]})
+	}
+	return &sigma.Statement{Secrets: len(k.s.Opener), G1: append(k.roleRelations(k.s.Opener), r)}
+}
+
+// openContext is what the proof absorbs before its statement. The record is part of it,
+// where there is one: A stays as it is when somebody else signs a record with the same
+// T, who then would be named.
+func (k *GroupKey) openContext(raw []byte, context []byte, o *Opening) (*transcript.Items, error) {
+	id := signatureID(raw)
+	items := k.context("open").Bytes("sigID", id[:]).Bytes("context", context).G1("A", &o.a)
+	if o.record == nil {
+		return items.Bytes("record", nil), nil
+	}
+	b, err := o.record.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return items.Bytes("record", b).Scalar("x", &o.x), nil
+}
+
+// Open verifies a signature, and finds out who made it, in a time that doesn't depend on
+// the number of members. The context is what the opening is for.
+func (k *RoleKeys) Open(g *GroupKey, register *join.Register, msg transcript.Message, sigContext, raw, context []byte) (*Opening, error) {
+	if err := k.as(openerRole, g); err != nil {
+		return nil, err
+	}
+	if err := g.Verify(msg, sigContext, raw); err != nil {
+		return nil, err
+	}
+	sig, err := g.s.parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	o := new(Opening)
+	o.a.Set(&sig.points[g.s.carrier()])
+	var p bls12381.G1
+	for j, i := range g.s.Open {
+		o.a.Sub(&o.a, p.ScalarMult(&k.secrets[j], &sig.points[i]))
+	}
+	p.Wipe()
+	bls12381.NormalizeG1(&o.a)
+	if r := register.Find(o.a.Bytes()); r != nil {
+		if r.GroupID != g.id || r.Scheme != g.s.Name {
+			return nil, errors.New("groupsig: the register is of another group")
+		}
+		c, _, err := evidence(r)
+		if err != nil {
+			return nil, err
+		}
+		own := *r
+		own.Evidence = nil
+		o.record, o.x = &own, c.x
+	}
+	items, err := g.openContext(raw, context, o)
+	if err != nil {
+		return nil, err
+	}
+	o.proof, err = g.openStatement(sig, &o.a).Prove(g.dst("open"), items, k.secrets)
+	return o, err
+}
+
+// VerifyOpening is what a judge does, who knows the long-term key of the member that the
+// opening names. It checks the signature as well. An opening that names nobody shows that
+// the issuer made a member that the opener doesn't know; its key is not looked at.
+func (k *GroupKey) VerifyOpening(msg transcript.Message, sigContext, raw []byte, o *Opening, key ed25519.PublicKey, context []byte) error {
+	if err := k.Verify(msg, sigContext, raw); err != nil {
+		return err
+	}
+	if o == nil || o.proof == nil || len(o.proof.S) != len(k.s.Opener) || o.a.IsIdentity() {
+		return errors.New("groupsig: the opening isn't one of this scheme")
+	}
+	sig, err := k.s.parse(raw)
+	if err != nil {
+		return err
+	}
+	items, err := k.openContext(raw, context, o)
+	if err != nil {
+		return err
+	}
+	if err := k.openStatement(sig, &o.a).VerifyVarTime(k.dst("open"), items, o.proof); err != nil {
+		return errors.New("groupsig: the opening's proof is wrong")
+	}
+	if o.record == nil {
+		return nil
+	}
+	if o.record.GroupID != k.id || o.record.Scheme != k.s.Name {
+		return errors.New("groupsig: the opening's record is of another group")
+	}
+	d := wire.NewDecoder(o.record.Point)
+	var t bls12381.G1
+	readG1(d, "T", &t)
+	if err := d.Finish(); err != nil {
+		return fmt.Errorf("groupsig: opening: %w", err)
+	}
+	if err := k.check(&credential{o.a, o.x}, &t); err != nil {
+		return fmt.Errorf("groupsig: opening: %w", err)
+	}
+	return o.record.Verify(key)
+}

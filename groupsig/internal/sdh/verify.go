@@ -1,0 +1,134 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdh
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/groupsig/internal/state"
+	"github.com/undersign/undersign/internal/bls12381"
+	"github.com/undersign/undersign/internal/transcript"
+)
+
+// Verify returns nil if a member signed the message for the context.
+func (k *GroupKey) Verify(msg transcript.Message, context, raw []byte) error {
+	if k.empty() {
+		return errEmpty
+	}
+	sig, err := k.s.parse(raw)
+	if err != nil {
+		return err
+	}
+	if !k.valid(msg, context, sig) {
+		return ErrSignature
+	}
+	return nil
+}
+
+// relations are those in G1 of a signature's proof.
+func (k *GroupKey) relations(points []bls12381.G1) *sigma.Statement {
+	s := k.s
+	st := &sigma.Statement{Secrets: s.Secrets}
+	for i, terms := range s.Points {
+		if !slices.Contains(s.Carriers, i) {
+			st.G1 = append(st.G1, sigma.Relation{Y: &points[i], Terms: k.terms(terms, points)})
+		}
+	}
+	for _, r := range s.Relations {
+		y := new(bls12381.G1)
+		if r.Left != r.Right {
+			bls12381.NormalizeG1(y.Sub(&points[r.Left], &points[r.Right]))
+		}
+		st.G1 = append(st.G1, sigma.Relation{Y: y, Terms: k.terms(r.Terms, points)})
+	}
+	return st
+}
+
+func (k *GroupKey) terms(terms Terms, points []bls12381.G1) []sigma.Term {
+	list := make([]sigma.Term, len(terms))
+	for i, t := range terms {
+		list[i].W = t.Secret
+		switch {
+		case t.Of < 0:
+			list[i].P = &points[^t.Of]
+		case t.Minus:
+			b := k.consts[t.Of].neg()
+			list[i].P, list[i].Table = &b.p, b.table
+		default:
+			list[i].P, list[i].Table = &k.consts[t.Of].p, k.consts[t.Of].table
+		}
+	}
+	return list
+}
+
+// slot returns the terms of a pairing's slot.
+func (k *GroupKey) slot(terms Terms, sig *signature) []bls12381.G1Term {
+	var list []bls12381.G1Term
+	for i, t := range k.terms(terms, sig.points) {
+		v := &sig.s[terms[i].Secret]
+		if t.Table != nil {
+			list = append(list, bls12381.MulG1Table(v, t.Table))
+		} else {
+			list = append(list, bls12381.MulG1(v, t.P))
+		}
+	}
+	return list
+}
+
+func (k *GroupKey) valid(msg transcript.Message, context []byte, sig *signature) bool {
+	commitments := k.relations(sig.points).RecomputeVarTime(&sig.c, sig.s)
+	var minus bls12381.Scalar
+	minus.Neg(&sig.c)
+	slots := bls12381.G1SumsVarTime(
+		append(k.slot(k.s.P2, sig), bls12381.MulG1Table(&sig.c, k.consts[0].table)),
+		append(k.slot(k.s.W, sig), bls12381.MulG1(&minus, &sig.points[k.s.carrier()])))
+	var r bls12381.GT
+	r.PairingProductVarTime(bls12381.PairWith(&slots[0], k.linesP2), bls12381.PairWith(&slots[1], k.linesW))
+	return sig.c.Equal(k.challenge(msg, context, sig.points, commitments.G1, &r))
+}
+
+// A Batch verifies many signatures, each on its own, on all processors: the commitment to
+// the pairing equation is in GT, and nothing can be merged.
+type Batch struct {
+	k     *GroupKey
+	items []item
+}
+
+type item struct {
+	msg     transcript.Message
+	context []byte
+	raw     []byte
+}
+
+// Batch returns an empty batch.
+func (k *GroupKey) Batch() *Batch { return &Batch{k: k} }
+
+// Add adds a signature, which mustn't change until Verify returns.
+func (b *Batch) Add(msg transcript.Message, context, raw []byte) {
+	b.items = append(b.items, item{msg, context, raw})
+}
+
+// Len returns the number of signatures.
+func (b *Batch) Len() int { return len(b.items) }
+
+// Verify returns nil if all signatures are valid, and else a *[state.BatchError].
+func (b *Batch) Verify() error {
+	errs := make([]error, len(b.items))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(errs), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
+				it := b.items[i]
+				errs[i] = b.k.Verify(it.msg, it.context, it.raw)
+			}
+		})
+	}
+	wg.Wait()
+	return state.NewBatchError(errs)
+}

@@ -1,0 +1,361 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package groupsig
+
+import (
+	"crypto/ed25519"
+	"errors"
+
+	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/sdh"
+	"github.com/undersign/undersign/internal/transcript"
+)
+
+// An sdhScheme is one of those whose credentials are Boneh and Boyen's: a table of the
+// core that its package stands on.
+type sdhScheme struct {
+	table   *sdh.Scheme
+	summary string
+}
+
+var (
+	dp06Scheme  = &sdhScheme{sdh.DP06, "a classic, anonymous even where others' signatures are opened; an opener"}
+	bbs04Scheme = &sdhScheme{sdh.BBS04, "the classic of 2004; an opener"}
+)
+
+func (s *sdhScheme) Name() string       { return s.table.Name }
+func (s *sdhScheme) Summary() string    { return s.summary }
+func (s *sdhScheme) Required() Features { return Escrow }
+func (s *sdhScheme) Optional() Features { return 0 }
+func (s *sdhScheme) sealed()            {}
+
+func (s *sdhScheme) NewDraft(label string, f Features) (Draft, error) {
+	if _, err := checkFeatures(s, f); err != nil {
+		return nil, err
+	}
+	if err := join.CheckLabel(label); err != nil {
+		return nil, err
+	}
+	return &sdhDraft{s, &sdh.Draft{Scheme: s.table, Label: label}}, nil
+}
+
+func (s *sdhScheme) ParseDraft(data []byte) (Draft, error) {
+	d, err := sdh.ParseDraft(s.table, data)
+	if err != nil {
+		return nil, err
+	}
+	return &sdhDraft{s, d}, nil
+}
+
+func (s *sdhScheme) ParseGroupKey(data []byte) (GroupKey, error) {
+	k, err := sdh.ParseGroupKey(s.table, data)
+	if err != nil {
+		return nil, err
+	}
+	return &sdhGroup{s, k}, nil
+}
+
+func (s *sdhScheme) GenerateIssuerKey() IssuerKey {
+	return &sdhIssuer{sdhRole{s: s, k: sdh.GenerateIssuerKey(s.table)}}
+}
+
+func (s *sdhScheme) ParseIssuerKey(data []byte) (IssuerKey, error) {
+	k, err := sdh.ParseIssuerKey(s.table, data)
+	if err != nil {
+		return nil, err
+	}
+	return &sdhIssuer{sdhRole{s: s, k: k}}, nil
+}
+
+func (s *sdhScheme) GenerateOpenerKey(f Features) (Opener, error) {
+	if _, err := checkFeatures(s, f); err != nil {
+		return nil, err
+	}
+	return &sdhOpener{sdhRole{s: s, k: sdh.GenerateOpenerKey(s.table)}}, nil
+}
+
+func (s *sdhScheme) ParseOpenerKey(data []byte) (Opener, error) {
+	k, err := sdh.ParseOpenerKey(s.table, data)
+	if err != nil {
+		return nil, err
+	}
+	return &sdhOpener{sdhRole{s: s, k: k}}, nil
+}
+
+func (s *sdhScheme) GenerateConverterKey() (Converter, error)    { return nil, errNoConverter }
+func (s *sdhScheme) ParseConverterKey([]byte) (Converter, error) { return nil, errNoConverter }
+
+type sdhDraft struct {
+	s *sdhScheme
+	d *sdh.Draft
+}
+
+func (d *sdhDraft) Scheme() Scheme                 { return d.s }
+func (d *sdhDraft) Label() string                  { return d.d.Label }
+func (d *sdhDraft) Features() Features             { return Escrow }
+func (d *sdhDraft) ID() ([32]byte, error)          { return d.d.ID(), nil }
+func (d *sdhDraft) MarshalBinary() ([]byte, error) { return d.d.MarshalBinary() }
+func (d *sdhDraft) sealed()                        {}
+
+func (d *sdhDraft) GroupKey() (GroupKey, error) {
+	k, err := sdh.NewGroupKey(d.d)
+	if err != nil {
+		return nil, err
+	}
+	return &sdhGroup{d.s, k}, nil
+}
+
+// An sdhRole is what issuer and opener have in common.
+type sdhRole struct {
+	hidden
+	s *sdhScheme
+	k *sdh.RoleKeys
+}
+
+func (r *sdhRole) MarshalBinary() ([]byte, error) { return r.k.MarshalBinary() }
+func (r *sdhRole) Wipe()                          { r.k.Wipe() }
+
+func (r *sdhRole) draft(x Draft) (*sdh.Draft, error) {
+	d, ok := x.(*sdhDraft)
+	if !ok || d.s != r.s {
+		return nil, errForeign
+	}
+	return d.d, nil
+}
+
+func (r *sdhRole) Enroll(x Draft) error {
+	d, err := r.draft(x)
+	if err != nil {
+		return err
+	}
+	return r.k.Enroll(d)
+}
+
+func (r *sdhRole) Consent(x Draft) error {
+	d, err := r.draft(x)
+	if err != nil {
+		return err
+	}
+	return r.k.Consent(d)
+}
+
+func (r *sdhRole) group(x GroupKey) (*sdhGroup, error) {
+	g, ok := x.(*sdhGroup)
+	if !ok || g == nil || g.s != r.s {
+		return nil, errForeign
+	}
+	return g, nil
+}
+
+type sdhIssuer struct{ sdhRole }
+
+func (i *sdhIssuer) Invite(x GroupKey, s *Sessions, member string, key ed25519.PublicKey, now, lifetime int64) (*Challenge, error) {
+	if _, err := i.group(x); err != nil {
+		return nil, err
+	}
+	return s.Open(member, key, join.Fischlin, now, lifetime)
+}
+
+func (i *sdhIssuer) Issue(x GroupKey, s *Sessions, register *Register, application []byte, now int64, epoch uint64) ([]byte, error) {
+	g, err := i.group(x)
+	if err != nil {
+		return nil, err
+	}
+	if epoch != 0 {
+		return nil, errEpoch
+	}
+	return i.k.Issue(g.k, s, register, application, now)
+}
+
+type sdhOpener struct{ sdhRole }
+
+func (o *sdhOpener) Record(x GroupKey, register *Register, r *Record, key ed25519.PublicKey) error {
+	g, err := o.group(x)
+	if err != nil {
+		return err
+	}
+	if err := o.k.CheckRecord(g.k, r, key); err != nil {
+		return err
+	}
+	return register.Add(r)
+}
+
+func (o *sdhOpener) Open(x GroupKey, register *Register, msg, sig []byte, opts VerifyOptions, context []byte) (Opening, error) {
+	g, err := o.group(x)
+	if err != nil {
+		return nil, err
+	}
+	opts.Revocation = nil
+	sigContext, err := g.options(opts)
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.k.Open(g.k, register, transcript.MessageOf(msg), sigContext, sig, context)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// An sdhGroup is a group key.
+type sdhGroup struct {
+	s *sdhScheme
+	k *sdh.GroupKey
+}
+
+func (g *sdhGroup) Scheme() Scheme                 { return g.s }
+func (g *sdhGroup) Label() string                  { return g.k.Label() }
+func (g *sdhGroup) Features() Features             { return Escrow }
+func (g *sdhGroup) ID() [32]byte                   { return g.k.ID() }
+func (g *sdhGroup) MarshalBinary() ([]byte, error) { return g.k.MarshalBinary() }
+func (g *sdhGroup) NewSessions() *Sessions         { return g.k.NewSessions() }
+func (g *sdhGroup) NewRegister() *Register         { return g.k.NewRegister() }
+func (g *sdhGroup) SignatureSize() int             { return g.k.SignatureSize() }
+func (g *sdhGroup) sealed()                        {}
+
+func (g *sdhGroup) NewJoin(fingerprint [32]byte, c *Challenge, member string, key ed25519.PrivateKey) (Pending, []byte, error) {
+	p, m2, err := g.k.NewJoin(fingerprint, c, member, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &sdhPending{g: g, p: p}, m2, nil
+}
+
+func (g *sdhGroup) ParsePending(data []byte) (Pending, error) {
+	p, err := g.k.ParsePendingMember(data)
+	if err != nil {
+		return nil, err
+	}
+	return &sdhPending{g: g, p: p}, nil
+}
+
+func (g *sdhGroup) ParseMemberKey(data []byte) (MemberKey, error) {
+	m, err := g.k.ParseMemberKey(data)
+	if err != nil {
+		return nil, err
+	}
+	return &sdhMember{g: g, m: m}, nil
+}
+
+var errNoList = errors.New("groupsig: the scheme has no lists of revoked members")
+
+// options returns the context, if what is demanded fits the group.
+func (g *sdhGroup) options(o VerifyOptions) ([]byte, error) {
+	switch {
+	case o.Revocation != nil:
+		return nil, errNoList
+	case o.Announcement != nil:
+		return nil, errEpoch
+	}
+	return noScope(o.Scope, o.Context)
+}
+
+func (g *sdhGroup) Verify(msg, sig []byte, opts VerifyOptions) error {
+	context, err := g.options(opts)
+	if err != nil {
+		return err
+	}
+	return refused(g.k.Verify(transcript.MessageOf(msg), context, sig))
+}
+
+func (g *sdhGroup) SignatureID(_, sig []byte, opts VerifyOptions) ([32]byte, error) {
+	if _, err := g.options(opts); err != nil {
+		return [32]byte{}, err
+	}
+	return g.k.SignatureID(sig)
+}
+
+// There is one layout.
+
+func (g *sdhGroup) ForBatch(msg, sig []byte, opts VerifyOptions) ([]byte, error) {
+	_, err := g.SignatureID(msg, sig, opts)
+	return sig, err
+}
+
+func (g *sdhGroup) Compact(msg, sig []byte, opts VerifyOptions) ([]byte, error) {
+	return g.ForBatch(msg, sig, opts)
+}
+
+// An sdhBatch refuses all if its options are no good.
+type sdhBatch struct {
+	b       *sdh.Batch
+	context []byte
+	err     error
+}
+
+func (g *sdhGroup) Batch(opts VerifyOptions) Batch {
+	context, err := g.options(opts)
+	return &sdhBatch{g.k.Batch(), context, err}
+}
+
+func (b *sdhBatch) Add(msg, sig []byte) { b.b.Add(transcript.MessageOf(msg), b.context, sig) }
+func (b *sdhBatch) Len() int            { return b.b.Len() }
+
+func (b *sdhBatch) Verify() error {
+	if b.err != nil {
+		return b.err
+	}
+	return batchRefused(b.b.Verify())
+}
+
+func (g *sdhGroup) ParseOpening(data []byte) (Opening, error) {
+	o := new(sdh.Opening)
+	if err := o.UnmarshalBinary(data); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+func (g *sdhGroup) VerifyOpening(msg, sig []byte, opts VerifyOptions, x Opening, key ed25519.PublicKey, context []byte) error {
+	opts.Revocation = nil
+	sigContext, err := g.options(opts)
+	if err != nil {
+		return err
+	}
+	o, ok := x.(*sdh.Opening)
+	if !ok {
+		return errForeign
+	}
+	return g.k.VerifyOpening(transcript.MessageOf(msg), sigContext, sig, o, key, context)
+}
+
+type sdhPending struct {
+	hidden
+	g *sdhGroup
+	p *sdh.PendingMember
+}
+
+func (p *sdhPending) GroupKey() GroupKey             { return p.g }
+func (p *sdhPending) MarshalBinary() ([]byte, error) { return p.p.MarshalBinary() }
+func (p *sdhPending) Wipe()                          { p.p.Wipe() }
+
+func (p *sdhPending) Finish(credential []byte, epoch uint64) (MemberKey, error) {
+	if epoch != 0 {
+		return nil, errEpoch
+	}
+	m, err := p.p.Finish(credential)
+	if err != nil {
+		return nil, err
+	}
+	return &sdhMember{g: p.g, m: m}, nil
+}
+
+type sdhMember struct {
+	hidden
+	g *sdhGroup
+	m *sdh.MemberKey
+}
+
+func (m *sdhMember) GroupKey() GroupKey             { return m.g }
+func (m *sdhMember) Features() Features             { return m.g.Features() }
+func (m *sdhMember) MarshalBinary() ([]byte, error) { return m.m.MarshalBinary() }
+func (m *sdhMember) Wipe()                          { m.m.Wipe() }
+
+func (m *sdhMember) Sign(msg []byte, opts SignOptions) ([]byte, error) {
+	context, err := noScope(opts.Scope, opts.Context)
+	if err != nil {
+		return nil, err
+	}
+	return m.m.Sign(transcript.MessageOf(msg), context)
+}
