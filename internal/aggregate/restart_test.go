@@ -240,8 +240,24 @@ func TestRestartMillion(t *testing.T) {
 // The keys are real; nobody has signed anything.
 func fillStore(t *testing.T, w *network, clients, batches, leaves int) {
 	t.Helper()
-	s := must(store.Open(filepath.Join(w.dirs[0], nodedir.Store), store.Options{}))(t)
-	defer s.Close()
+	path := filepath.Join(w.dirs[0], nodedir.Store)
+	s := must(store.Open(path, store.Options{}))(t)
+	defer func() {
+		// As a process that was killed leaves it: with what is in the file's log.
+		var files [][]byte
+		for _, suffix := range []string{"", "-wal"} {
+			files = append(files, must(os.ReadFile(path + suffix))(t))
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for i, suffix := range []string{"", "-wal"} {
+			if err := os.WriteFile(path+suffix, files[i], 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Logf("%d bytes, and %d in the file's log", len(files[0]), len(files[1]))
+	}()
 	v, journal := s.Validator(), s.Journal("aggregator")
 	rows := make([]byte, 0, clients*145)
 	key, step := bls12381.G1Generator(), bls12381.G1Generator()
