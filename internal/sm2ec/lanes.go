@@ -44,7 +44,10 @@ func (r pointRef) point() (p *packedPoint, negated bool) {
 }
 
 // laneScratch is what kernels of points want for intermediate values.
-type laneScratch [10]block
+type laneScratch [4 * 5]block
+
+// chains is the number of chains of products, which take blocks by turns.
+const chains = 4
 
 const laneMask = 1<<52 - 1
 

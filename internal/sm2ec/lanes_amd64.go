@@ -52,31 +52,46 @@ func fetched(next []pointRef, n int) *uintptr {
 // next, eight for each block, or none.
 func laneDifferences(q []laneQuotient, a, b []lanePoint, zero []uint8, next []pointRef) bool {
 	n := len(a)
-	if !useIFMA || n < 2 {
+	if !useIFMA {
 		return laneDifferencesGeneric(q, a, b, zero)
 	}
-	_, _, _ = q[n+1], b[n-1], zero[n-1]
-	return differencesIFMA(&q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], n/2, &zero[0], fetched(next, n)) != 0
+	_, _, _ = q[n+chains-1], b[:n], zero[:n]
+	var zeros uint64
+	if fours := n / 4; fours > 0 {
+		zeros = differences4IFMA(&q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], fours, &zero[0], fetched(next, 4*fours))
+	}
+	if at := n &^ 3; at < n {
+		if len(next) > 0 {
+			next = next[laneCount*at:]
+		}
+		zeros |= differences2IFMA(&q[at].divisor[0][0], &a[at].X[0][0], &b[at].X[0][0], 1, &zero[at], fetched(next, 2))
+	}
+	return zeros != 0
 }
 
 // laneAdditions is [laneAdditionsGeneric]. It fetches the points next, too.
-func laneAdditions(inv *[2]block, q []laneQuotient, a, b []lanePoint, tmp *laneScratch, next []pointRef) {
+func laneAdditions(inv *[chains]block, q []laneQuotient, a, b []lanePoint, tmp *laneScratch, next []pointRef) {
 	n := len(a)
-	if !useIFMA || n < 2 {
+	if !useIFMA {
 		laneAdditionsGeneric(inv, q, a, b)
 		return
 	}
-	_, _ = q[n-1], b[n-1]
-	additionsIFMA(&inv[0][0][0], &q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], &tmp[0][0][0], n/2, fetched(next, n))
+	_, _ = q[:n], b[:n]
+	if at := n &^ 3; at < n {
+		additions2IFMA(&inv[0][0][0], &q[at].divisor[0][0], &a[at].X[0][0], &b[at].X[0][0], &tmp[0][0][0], 1, nil)
+	}
+	if fours := n / 4; fours > 0 {
+		additions4IFMA(&inv[0][0][0], &q[0].divisor[0][0], &a[0].X[0][0], &b[0].X[0][0], &tmp[0][0][0], fours, fetched(next, 4*fours))
+	}
 }
 
-// laneDouble doubles both points so many times, above zero.
+// laneDouble doubles two blocks of points so many times, above zero.
 func laneDouble(p *[2]laneJacobian, tmp *laneScratch, times int) {
 	if !useIFMA {
 		laneDoubleGeneric(p, times)
 		return
 	}
-	doubleIFMA(&p[0].X[0][0], &tmp[0][0][0], times)
+	double2IFMA(&p[0].X[0][0], &tmp[0][0][0], times)
 }
 
 // laneAddMixed is [laneAddMixedGeneric].
@@ -85,7 +100,7 @@ func laneAddMixed(p *[2]laneJacobian, q *[2]lanePoint, tmp *laneScratch) {
 		laneAddMixedGeneric(p, q)
 		return
 	}
-	addMixedIFMA(&p[0].X[0][0], &q[0].X[0][0], &tmp[0][0][0])
+	addMixed2IFMA(&p[0].X[0][0], &q[0].X[0][0], &tmp[0][0][0])
 }
 
 // gather is [gatherGeneric].

@@ -17,29 +17,41 @@ func mulIFMA(z *uint64, x *uint64, y *uint64, step int, n int)
 //go:noescape
 func sqrIFMA(z *uint64, pairs int, times int)
 
-// differencesIFMA is [laneDifferencesGeneric] for 2·pairs blocks, pairs > 0. Meanwhile it fetches
-// 16·pairs lines into the cache, whose addresses are in next unless that is nil.
+// differences2IFMA is [laneDifferencesGeneric] for so many times 2 blocks. Meanwhile it fetches
+// eight lines a block into the cache, whose addresses are in next unless that is nil.
 //
 //go:noescape
-func differencesIFMA(q *uint64, a *uint64, b *uint64, pairs int, zero *uint8, next *uintptr) (zeros uint64)
+func differences2IFMA(q *uint64, a *uint64, b *uint64, times int, zero *uint8, next *uintptr) (zeros uint64)
 
-// additionsIFMA is [laneAdditionsGeneric] for 2·pairs blocks, pairs > 0. Meanwhile it fetches
-// 16·pairs lines into the cache, whose addresses are in next unless that is nil.
+// additions2IFMA is [laneAdditionsGeneric] for so many times 2 blocks. Meanwhile it fetches
+// eight lines a block into the cache, whose addresses are in next unless that is nil.
 //
 //go:noescape
-func additionsIFMA(inv *uint64, q *uint64, a *uint64, b *uint64, tmp *uint64, pairs int, next *uintptr)
+func additions2IFMA(inv *uint64, q *uint64, a *uint64, b *uint64, tmp *uint64, times int, next *uintptr)
 
-// doubleIFMA doubles two blocks of points so many times, above zero, by 4M + 4S of
+// differences4IFMA is [laneDifferencesGeneric] for so many times 4 blocks. Meanwhile it fetches
+// eight lines a block into the cache, whose addresses are in next unless that is nil.
+//
+//go:noescape
+func differences4IFMA(q *uint64, a *uint64, b *uint64, times int, zero *uint8, next *uintptr) (zeros uint64)
+
+// additions4IFMA is [laneAdditionsGeneric] for so many times 4 blocks. Meanwhile it fetches
+// eight lines a block into the cache, whose addresses are in next unless that is nil.
+//
+//go:noescape
+func additions4IFMA(inv *uint64, q *uint64, a *uint64, b *uint64, tmp *uint64, times int, next *uintptr)
+
+// double2IFMA doubles 2 blocks of points so many times, above zero, by 4M + 4S of
 // which the last two products have one reduction.
 //
 //go:noescape
-func doubleIFMA(p *uint64, tmp *uint64, times int)
+func double2IFMA(p *uint64, tmp *uint64, times int)
 
-// addMixedIFMA adds two blocks of affine points to two of others, by 8M + 3S of which
+// addMixed2IFMA adds 2 blocks of affine points to as many others, by 8M + 3S of which
 // two products have one reduction. Where both have the same x, and where Z is zero, the sum has a Z of zero.
 //
 //go:noescape
-func addMixedIFMA(p *uint64, q *uint64, tmp *uint64)
+func addMixed2IFMA(p *uint64, q *uint64, tmp *uint64)
 
 // gatherIFMA sets n > 0 blocks of points to packed ones, whose addresses are given, plus
 // one if the point is to be negated.

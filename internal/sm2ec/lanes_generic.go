@@ -142,7 +142,7 @@ func sqrLanesGeneric(z []block, n int) {
 }
 
 // laneDifferencesGeneric sets the divisor of q[i] to the difference of the x of b[i]
-// and a[i], and the product of q[i+2] to those of q[i]. Where the difference may be
+// and a[i], and the product of q[i+chains] to those of q[i]. Where the difference may be
 // zero it takes 1 instead, and sets a bit of zero[i]. It reports whether there are any. All
 // zeros are found, and others by chance, of which there is one in 2⁵⁰.
 func laneDifferencesGeneric(q []laneQuotient, a, b []lanePoint, zero []uint8) (any bool) {
@@ -161,23 +161,23 @@ func laneDifferencesGeneric(q []laneQuotient, a, b []lanePoint, zero []uint8) (a
 			q[i].divisor.setLane(j, &d)
 			m := q[i].product.lane(j)
 			m = product(&d, &m).carried()
-			q[i+2].product.setLane(j, &m)
+			q[i+chains].product.setLane(j, &m)
 		}
 	}
 	return any
 }
 
 // laneAdditionsGeneric adds b[i] to a[i], from the last i to the first. On entry inv has the
-// inverses of the products of all divisors up to there, in the chains of i = 0 and i = 1,
-// and on return of those before i = 0. Lengths are even.
-func laneAdditionsGeneric(inv *[2]block, q []laneQuotient, a, b []lanePoint) {
+// inverses of the products of all divisors up to there, by chain, i%chains, and on return of
+// those before. Lengths are even.
+func laneAdditionsGeneric(inv *[chains]block, q []laneQuotient, a, b []lanePoint) {
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := range laneCount {
-			acc := inv[i&1].lane(j)
+			acc := inv[i%chains].lane(j)
 			m, d := q[i].product.lane(j), q[i].divisor.lane(j)
 			l := product(&acc, &m).carried()
 			acc = product(&acc, &d).carried()
-			inv[i&1].setLane(j, &acc)
+			inv[i%chains].setLane(j, &acc)
 			x1, y1, x2, y2 := a[i].X.lane(j), a[i].Y.lane(j), b[i].X.lane(j), b[i].Y.lane(j)
 			dy := y2.minus(&y1, 2).carried()
 			l = product(&dy, &l).carried()
@@ -193,7 +193,7 @@ func laneAdditionsGeneric(inv *[2]block, q []laneQuotient, a, b []lanePoint) {
 	}
 }
 
-// laneDoubleGeneric doubles both points so many times.
+// laneDoubleGeneric doubles points so many times.
 func laneDoubleGeneric(p *[2]laneJacobian, times int) {
 	for i := range p {
 		for j := range laneCount {

@@ -17,11 +17,11 @@ func laneDifferences(q []laneQuotient, a, b []lanePoint, zero []uint8, _ []point
 }
 
 // laneAdditions is [laneAdditionsGeneric].
-func laneAdditions(inv *[2]block, q []laneQuotient, a, b []lanePoint, _ *laneScratch, _ []pointRef) {
+func laneAdditions(inv *[chains]block, q []laneQuotient, a, b []lanePoint, _ *laneScratch, _ []pointRef) {
 	laneAdditionsGeneric(inv, q, a, b)
 }
 
-// laneDouble doubles both points so many times, above zero.
+// laneDouble doubles two blocks of points so many times, above zero.
 func laneDouble(p *[2]laneJacobian, _ *laneScratch, times int) { laneDoubleGeneric(p, times) }
 
 // laneAddMixed is [laneAddMixedGeneric].

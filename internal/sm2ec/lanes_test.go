@@ -180,8 +180,8 @@ func TestLaneKernels(t *testing.T) {
 				b[i].X.setLane(j, &l)
 			}
 		}
-		q, qw := aligned[laneQuotient](2*n+2), aligned[laneQuotient](2*n+2)
-		for i := range q[:2] {
+		q, qw := aligned[laneQuotient](2*n+chains), aligned[laneQuotient](2*n+chains)
+		for i := range q[:chains] {
 			q[i].product = blocksOf(r, wide, 1)[0]
 			qw[i].product = q[i].product
 		}
@@ -200,7 +200,7 @@ func TestLaneKernels(t *testing.T) {
 				}
 			}
 		}
-		inv := [2]block(blocksOf(r, wide, 2))
+		inv := [chains]block(blocksOf(r, wide, chains))
 		iw := inv
 		aw := append([]lanePoint(nil), a...)
 		laneAdditions(&inv, q, a, b, tmp, [][]pointRef{nil, refs}[round%2])
@@ -254,10 +254,12 @@ func BenchmarkLanes(b *testing.B) {
 	b.Run("mul", func(b *testing.B) { best(b, n, func() { mulLanes(z, x, y) }) })
 	b.Run("sqr", func(b *testing.B) { best(b, 2*100, func() { sqrLanes(z[:2], 100) }) })
 	ps, qs := pointsOf(r, small, small, n), pointsOf(r, small, small, n)
-	q := aligned[laneQuotient](n + 2)
-	q[0].product, q[1].product = x[0], x[1]
+	q := aligned[laneQuotient](n + chains)
+	for i := range chains {
+		q[i].product = x[i]
+	}
 	zero := make([]uint8, n)
-	inv := [2]block{x[2], x[3]}
+	inv := [chains]block(x[:chains])
 	b.Run("differences", func(b *testing.B) { best(b, n, func() { laneDifferences(q, ps, qs, zero, nil) }) })
 	b.Run("additions", func(b *testing.B) { best(b, n, func() { laneAdditions(&inv, q, ps, qs, tmp, nil) }) })
 	var p [2]laneJacobian

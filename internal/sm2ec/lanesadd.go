@@ -19,17 +19,19 @@ type laneAdder struct {
 // either of next, unless that is nil.
 func (s *laneAdder) add(a, b []lanePoint, next [2][]pointRef) (zeros bool) {
 	n := len(a)
-	s.quotients, s.zero = growAligned(s.quotients, n+2), grow(s.zero, n)
-	s.scratch, s.inverses = growAligned(s.scratch, 1), growAligned(s.inverses, 4)
-	q, t := s.quotients, s.inverses
-	q[0].product, q[1].product = oneBlock, oneBlock
+	s.quotients, s.zero = growAligned(s.quotients, n+chains), grow(s.zero, n)
+	s.scratch, s.inverses = growAligned(s.scratch, 1), growAligned(s.inverses, 3*chains)
+	q := s.quotients
+	for i := range chains {
+		q[i].product = oneBlock
+	}
 	zeros = laneDifferences(q, a, b, s.zero, next[0])
-	// One inversion for both chains.
-	t[0], t[1] = q[n+1].product, q[n].product
-	mulLanes(t[2:3], t[:1], t[1:2])
-	invertLanes(t[2:3])
-	mulLanes(t[:2], t[:2], t[2:3])
-	laneAdditions((*[2]block)(t), q, a, b, &s.scratch[0], next[1])
+	inv, ends := s.inverses[:chains], s.inverses[chains:]
+	for i := range chains {
+		ends[(n+i)%chains] = q[n+i].product
+	}
+	invertChains(inv, ends, s.inverses[2*chains:])
+	laneAdditions((*[chains]block)(inv), q, a, b, &s.scratch[0], next[1])
 	return zeros
 }
 

@@ -13,9 +13,6 @@ func jacobianBlocks(ps []laneJacobian) []block {
 // A laneNormalizer is the memory for inversions in lanes.
 type laneNormalizer struct{ zs, products, acc []block }
 
-// chains is the number of interleaved chains of products.
-const chains = 4
-
 // normalize sets dst to the coordinates of points in lanes, none of which is infinity, with
 // one inversion.
 func (s *laneNormalizer) normalize(dst []lanePoint, ps []laneJacobian) {
@@ -51,21 +48,23 @@ func (s *laneNormalizer) invert(zs []block) {
 	for i := 0; i < n; i += chains {
 		mulLanes(pre[i+chains:][:chains], pre[i:][:chains], zs[i:][:chains])
 	}
-	// acc[0..3] are to be the inverses of the products of the chains c0 to c3.
-	c, acc, all := pre[n:], s.acc[:chains], s.acc[chains:]
-	mulLanes(all[:1], c[:1], c[1:2])
-	mulLanes(all[1:2], c[2:3], c[3:4])
-	mulLanes(all[2:3], all[:1], all[1:2])
-	invertLanes(all[2:3])
-	mulLanes(all[3:4], all[2:3], all[:1]) // 1/(c2·c3)
-	mulLanes(all[2:3], all[2:3], all[1:2])
-	mulLanes(acc[:1], all[2:3], c[1:2])
-	mulLanes(acc[1:2], all[2:3], c[:1])
-	mulLanes(acc[2:3], all[3:4], c[3:4])
-	mulLanes(acc[3:4], all[3:4], c[2:3])
+	acc := s.acc[:chains]
+	invertChains(acc, pre[n:][:chains], s.acc[chains:])
 	for i := n - chains; i >= 0; i -= chains {
 		mulLanes(pre[i:][:chains], pre[i:][:chains], acc)
 		mulLanes(acc, acc, zs[i:][:chains])
 		copy(zs[i:], pre[i:][:chains])
 	}
+}
+
+// invertChains sets inv to the inverses of the products of the four chains, with one
+// inversion. It wants four more blocks.
+func invertChains(inv, c, tmp []block) {
+	mulLanes(tmp[:2], []block{c[0], c[2]}, []block{c[1], c[3]})
+	mulLanes(tmp[2:3], tmp[:1], tmp[1:2])
+	invertLanes(tmp[2:3])
+	mulLanes(tmp[3:4], tmp[2:3], tmp[:1])  // 1/(c2·c3)
+	mulLanes(tmp[2:3], tmp[2:3], tmp[1:2]) // 1/(c0·c1)
+	mulLanes(inv[:2], []block{c[1], c[0]}, tmp[2:3])
+	mulLanes(inv[2:4], []block{c[3], c[2]}, tmp[3:4])
 }

@@ -91,10 +91,7 @@ func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
 			laneDouble(acc, &s.scratch[0], laneWidth)
 			laneAddMixed(acc, q, &s.scratch[0])
 		}
-	}
-
-	for pair := range n / 2 {
-		laneAddMixed((*[2]laneJacobian)(s.acc[2*pair:]), (*[2]lanePoint)(s.sums[2*pair:]), &s.scratch[0])
+		laneAddMixed(acc, (*[2]lanePoint)(s.sums[2*pair:]), &s.scratch[0])
 	}
 	s.finish(dst, items)
 }
@@ -134,16 +131,16 @@ func (s *laneSingle) oddMultiples(n int, item func(j int) *Item) {
 	// 2P, 4P, ..., one after the other.
 	s.powers, s.scratch = growAligned(s.powers, (laneWidth-1)*n), growAligned(s.scratch, 1)
 	for k := range laneWidth - 1 {
-		for i := 0; i < n; i += 2 {
-			p := (*[2]laneJacobian)(s.powers[k*n+i:])
-			if k == 0 {
-				for x := range p {
-					p[x] = laneJacobian{s.rows[i+x].X, s.rows[i+x].Y, oneBlock}
-				}
-			} else {
-				copy(p[:], s.powers[(k-1)*n+i:])
+		p := s.powers[k*n : (k+1)*n]
+		if k == 0 {
+			for i := range p {
+				p[i] = laneJacobian{s.rows[i].X, s.rows[i].Y, oneBlock}
 			}
-			laneDouble(p, &s.scratch[0], 1)
+		} else {
+			copy(p, s.powers[(k-1)*n:])
+		}
+		for i := 0; i < n; i += 2 {
+			laneDouble((*[2]laneJacobian)(p[i:]), &s.scratch[0], 1)
 		}
 	}
 	s.points = growAligned(s.points, len(s.powers))

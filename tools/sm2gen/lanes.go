@@ -327,13 +327,14 @@ func multiply(z, x, y func(i int) Mem) stage {
 	}
 }
 
-// pipeline writes stages for two blocks, by turns: while the columns of one are reduced,
-// those of the other are made.
-func (f laneField) pipeline(stages ...stage) {
+// pipeline writes stages for n blocks, by turns: while the columns of one are reduced,
+// those of the next are made. Two blocks nearly hide how long a product waits for itself,
+// and four do.
+func (f laneField) pipeline(n int, stages ...stage) {
 	var rest func()
-	for _, s := range stages {
-		for i := range 2 {
-			g := f.with(i)
+	for k, s := range stages {
+		for i := range n {
+			g := f.with((k*n + i) % 2)
 			if rest == nil {
 				s.columns(g, i)
 			} else {

@@ -4,6 +4,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -13,10 +15,12 @@ func lanes(c *Context) {
 	f := newLaneField(c)
 	mulLanes(f)
 	sqrLanes(f)
-	laneDifferences(f)
-	laneAdditions(f)
-	laneDouble(f)
-	laneAddMixed(f)
+	for _, n := range []int{2, 4} {
+		laneDifferences(f, n)
+		laneAdditions(f, n)
+	}
+	laneDouble(f, 2) // four, by more code, aren't faster
+	laneAddMixed(f, 2)
 	laneGather(f)
 	laneScatter(f)
 }
@@ -98,34 +102,38 @@ const (
 	laneQuotient = 2 * block
 )
 
-// fetch fetches 16 lines, whose addresses are in next unless that is zero.
-func (f laneField) fetch(next Register) {
+// chains is the number of chains of products, by turns.
+const chains = 4
+
+// fetch fetches eight lines for each of n blocks, whose addresses are in next unless that is zero.
+func (f laneField) fetch(next Register, n int) {
 	f.TESTQ(next, next)
 	f.JE(LabelRef("fetched"))
-	for i := range 16 {
+	for i := range 8 * n {
 		f.MOVQ(Mem{Base: next, Disp: 8 * i}, RAX)
 		f.PREFETCHT1(Mem{Base: RAX})
 	}
-	f.ADDQ(U32(128), next)
+	f.ADDQ(U32(64*n), next)
 	f.Label("fetched")
 }
 
-func laneDifferences(f laneField) {
-	f.function("differencesIFMA", "func(q, a, b *uint64, pairs int, zero *uint8, next *uintptr) (zeros uint64)",
-		"differencesIFMA is [laneDifferencesGeneric] for 2·pairs blocks, pairs > 0. Meanwhile it fetches",
-		"16·pairs lines into the cache, whose addresses are in next unless that is nil.")
-	q, a, b, pairs, zero, next, any := RDI, RSI, RCX, RBX, RDX, R9, R8
+func laneDifferences(f laneField, n int) {
+	name := fmt.Sprintf("differences%dIFMA", n)
+	f.function(name, "func(q, a, b *uint64, times int, zero *uint8, next *uintptr) (zeros uint64)",
+		fmt.Sprintf("%s is [laneDifferencesGeneric] for so many times %d blocks. Meanwhile it fetches", name, n),
+		"eight lines a block into the cache, whose addresses are in next unless that is nil.")
+	q, a, b, times, zero, next, any := RDI, RSI, RCX, RBX, RDX, R9, R8
 	f.pointer("q", q)
 	f.pointer("a", a)
 	f.pointer("b", b)
-	f.pointer("pairs", pairs)
+	f.pointer("times", times)
 	f.pointer("zero", zero)
 	f.pointer("next", next)
 	f.constants()
 	f.XORL(any.As32(), any.As32())
 	f.Label("next")
-	f.fetch(next)
-	f.pipeline(stage{
+	f.fetch(next, n)
+	f.pipeline(n, stage{
 		func(f laneField, i int) {
 			f.diff(at(b, i*lpoint), at(a, i*lpoint), left)
 			f.carryBy(left, stream)
@@ -143,47 +151,48 @@ func laneDifferences(f laneField) {
 		func(f laneField, i int) {
 			f.reduce()
 			f.carry(f.raw)
-			f.store(f.raw, at(q, (i+2)*laneQuotient+laneProduct))
+			f.store(f.raw, at(q, (i+chains)*laneQuotient+laneProduct))
 		},
 	})
-	f.ADDQ(U32(2*laneQuotient), q)
-	f.ADDQ(U32(2*lpoint), a)
-	f.ADDQ(U32(2*lpoint), b)
-	f.ADDQ(U8(2), zero)
-	f.DECQ(pairs)
+	f.ADDQ(U32(n*laneQuotient), q)
+	f.ADDQ(U32(n*lpoint), a)
+	f.ADDQ(U32(n*lpoint), b)
+	f.ADDQ(U8(n), zero)
+	f.DECQ(times)
 	f.JNE(LabelRef("next"))
 	f.Store(any, f.ReturnIndex(0))
 	f.end()
 }
 
-func laneAdditions(f laneField) {
-	f.function("additionsIFMA", "func(inv, q, a, b, tmp *uint64, pairs int, next *uintptr)",
-		"additionsIFMA is [laneAdditionsGeneric] for 2·pairs blocks, pairs > 0. Meanwhile it fetches",
-		"16·pairs lines into the cache, whose addresses are in next unless that is nil.")
-	inv, q, a, b, tmp, pairs, next := R8, RDI, RSI, RCX, RDX, RBX, R9
+func laneAdditions(f laneField, n int) {
+	name := fmt.Sprintf("additions%dIFMA", n)
+	f.function(name, "func(inv, q, a, b, tmp *uint64, times int, next *uintptr)",
+		fmt.Sprintf("%s is [laneAdditionsGeneric] for so many times %d blocks. Meanwhile it fetches", name, n),
+		"eight lines a block into the cache, whose addresses are in next unless that is nil.")
+	inv, q, a, b, tmp, times, next := R8, RDI, RSI, RCX, RDX, RBX, R9
 	f.pointer("next", next)
 	f.pointer("inv", inv)
 	f.pointer("q", q)
 	f.pointer("a", a)
 	f.pointer("b", b)
 	f.pointer("tmp", tmp)
-	f.pointer("pairs", pairs)
-	f.IMUL3Q(U32(2*lpoint), pairs, RAX) // two points, and two quotients, have the same size
+	f.pointer("times", times)
+	f.IMUL3Q(U32(n*lpoint), times, RAX) // a point and a quotient have the same size
 	f.ADDQ(RAX, q)
 	f.ADDQ(RAX, a)
 	f.ADDQ(RAX, b)
 	f.constants()
 	f.Label("next")
 	for _, r := range []Register{q, a, b} {
-		f.SUBQ(U32(2*lpoint), r)
+		f.SUBQ(U32(n*lpoint), r)
 	}
 	inverse := func(i int) Mem { return at(inv, i*block) }
 	slope := func(i int) Mem { return at(tmp, i*block) }
-	diff := func(i int) Mem { return at(tmp, (2+i)*block) }
+	diff := func(i int) Mem { return at(tmp, (n+i)*block) }
 	x1 := func(i int) Mem { return at(a, i*lpoint) }
 	y1 := func(i int) Mem { return at(a, i*lpoint+block) }
-	f.fetch(next)
-	f.pipeline(
+	f.fetch(next, n)
+	f.pipeline(n,
 		// 1/(x2 - x1).
 		multiply(slope, inverse, func(i int) Mem { return at(q, i*laneQuotient+laneProduct) }),
 		// The inverse of the product of the divisors before.
@@ -238,14 +247,15 @@ func laneAdditions(f laneField) {
 			},
 		},
 	)
-	f.DECQ(pairs)
+	f.DECQ(times)
 	f.JNE(LabelRef("next"))
 	f.end()
 }
 
-func laneDouble(f laneField) {
-	f.function("doubleIFMA", "func(p, tmp *uint64, times int)",
-		"doubleIFMA doubles two blocks of points so many times, above zero, by 4M + 4S of",
+func laneDouble(f laneField, n int) {
+	name := fmt.Sprintf("double%dIFMA", n)
+	f.function(name, "func(p, tmp *uint64, times int)",
+		fmt.Sprintf("%s doubles %d blocks of points so many times, above zero, by 4M + 4S of", name, n),
 		"which the last two products have one reduction.")
 	p, tmp, times := RDI, RSI, RCX
 	f.pointer("p", p)
@@ -259,21 +269,8 @@ func laneDouble(f laneField) {
 	b, u, v, e := temp(0), temp(1), temp(2), temp(3)
 	m, c := u, v // later
 	f.Label("next")
-	f.pipeline(
-		// B = 2Y².
-		stage{
-			func(f laneField, i int) {
-				f.load(y(i), left)
-				f.squares(0, 0)
-			},
-			func(f laneField, i int) {
-				f.reduce()
-				f.doubleRaw()
-				f.carry(f.raw)
-				f.store(f.raw, b(i))
-			},
-		},
-		// U = X - Z², V = 3(X + Z²).
+	f.pipeline(n,
+		// U = X - Z², V = 3(X + Z²). It comes first since it doesn't wait for Y.
 		stage{
 			func(f laneField, i int) {
 				f.load(z(i), left)
@@ -295,6 +292,19 @@ func laneDouble(f laneField) {
 				}
 				f.carry(f.raw)
 				f.store(f.raw, v(i))
+			},
+		},
+		// B = 2Y².
+		stage{
+			func(f laneField, i int) {
+				f.load(y(i), left)
+				f.squares(0, 0)
+			},
+			func(f laneField, i int) {
+				f.reduce()
+				f.doubleRaw()
+				f.carry(f.raw)
+				f.store(f.raw, b(i))
 			},
 		},
 		// Z3 = 2YZ.
@@ -370,9 +380,10 @@ func (f laneField) negateFrom(k int) {
 	}
 }
 
-func laneAddMixed(f laneField) {
-	f.function("addMixedIFMA", "func(p, q, tmp *uint64)",
-		"addMixedIFMA adds two blocks of affine points to two of others, by 8M + 3S of which",
+func laneAddMixed(f laneField, n int) {
+	name := fmt.Sprintf("addMixed%dIFMA", n)
+	f.function(name, "func(p, q, tmp *uint64)",
+		fmt.Sprintf("%s adds %d blocks of affine points to as many others, by 8M + 3S of which", name, n),
 		"two products have one reduction. Where both have the same x, and where Z is zero, the sum has a Z of zero.")
 	p, q, tmp := RDI, RSI, RCX
 	f.pointer("p", p)
@@ -415,7 +426,7 @@ func laneAddMixed(f laneField) {
 			},
 		}
 	}
-	f.pipeline(
+	f.pipeline(n,
 		square(zz, z),
 		minus(h, x2, zz, x), // H = x2·Z² - X1
 		multiply(zzz, zz, z),
