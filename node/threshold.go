@@ -71,6 +71,9 @@ func startThreshold(c *Config, h *service.Host) (service.Service, error) {
 	for operation, bytes := range threshold.Bounds {
 		h.Guard.Bound(operation, bytes)
 	}
+	// Their messages are the large ones, and nobody has reason for many at once.
+	h.Guard.Few("threshold.ceremony", 4)
+	h.Guard.Few("threshold.deal", 2)
 	shares, keys := s.Counts()
 	log.Info("ready", "keys", keys, "shares", shares)
 	return &thresholdService{s}, nil

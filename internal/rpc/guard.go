@@ -57,9 +57,12 @@ type Guard struct {
 	procedures map[string]*procedure // by path
 
 	mu      sync.Mutex
-	calls   map[string]int // of parties, at this time
+	calls   map[caller]int // at this time
 	running map[*running]struct{}
 }
+
+// A caller is a party, or one at an operation of which there are to be few calls.
+type caller struct{ party, operation string }
 
 // A procedure is a method of a service.
 type procedure struct {
@@ -68,6 +71,7 @@ type procedure struct {
 	open      bool  // for parties that aren't known too
 	waits     bool  // for a person, if a rule wants it
 	most      int64 // bytes of a message, if it isn't 0
+	few       int   // calls of one party at a time, if it isn't 0
 	handler   http.Handler
 }
 
@@ -80,7 +84,7 @@ type running struct {
 
 // NewGuard returns a guard without services.
 func NewGuard(cfg GuardConfig) *Guard {
-	g := &Guard{cfg: cfg, writer: connect.NewErrorWriter(), procedures: make(map[string]*procedure), calls: make(map[string]int), running: make(map[*running]struct{})}
+	g := &Guard{cfg: cfg, writer: connect.NewErrorWriter(), procedures: make(map[string]*procedure), calls: make(map[caller]int), running: make(map[*running]struct{})}
 	g.denied = denials{record: cfg.Record, now: cfg.Now, most: 20}
 	g.others = denials{record: cfg.Record, now: cfg.Now, most: 1}
 	g.SetPolicy(cfg.Policy)
@@ -166,6 +170,16 @@ func (g *Guard) Bound(operation string, bytes int64) {
 	}
 }
 
+// Few makes a number the most calls of an operation that a party has under way, where that
+// is less than what holds for all its calls: for operations whose messages are large.
+func (g *Guard) Few(operation string, calls int) {
+	for _, p := range g.procedures {
+		if p.operation == operation {
+			p.few = calls
+		}
+	}
+}
+
 // Approvable names operations that wait for a person where a rule wants one: their
 // handlers look at the call's Approve. All others are denied under such a rule.
 func (g *Guard) Approvable(operations ...string) {
@@ -206,11 +220,19 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	limits := g.limits.Load()
-	if !g.enter(fingerprint, limits.Calls) {
+	all, these := caller{party: fingerprint}, caller{fingerprint, p.operation}
+	if !g.enter(all, limits.Calls) {
 		g.refuse(w, r, call, &policy.LimitError{Call: call.policy(), After: time.Second})
 		return
 	}
-	defer g.leave(fingerprint)
+	defer g.leave(all)
+	if p.few > 0 {
+		if !g.enter(these, p.few) {
+			g.refuse(w, r, call, &policy.LimitError{Call: call.policy(), After: time.Second})
+			return
+		}
+		defer g.leave(these)
+	}
 	defer g.recover(call)
 
 	ctx, cancel := context.WithCancel(withCall(r.Context(), call))
@@ -293,13 +315,13 @@ func (g *Guard) note(call Call, err error) {
 	}
 }
 
-func (g *Guard) enter(fingerprint string, most int) bool {
+func (g *Guard) enter(c caller, most int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.calls[fingerprint] >= most && fingerprint != g.cfg.Self {
+	if g.calls[c] >= most && c.party != g.cfg.Self {
 		return false
 	}
-	g.calls[fingerprint]++
+	g.calls[c]++
 	return true
 }
 
@@ -307,17 +329,19 @@ func (g *Guard) enter(fingerprint string, most int) bool {
 func (g *Guard) Running() (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, k := range g.calls {
-		n += k
+	for c, k := range g.calls {
+		if c.operation == "" {
+			n += k
+		}
 	}
 	return n
 }
 
-func (g *Guard) leave(fingerprint string) {
+func (g *Guard) leave(c caller) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.calls[fingerprint]--; g.calls[fingerprint] == 0 {
-		delete(g.calls, fingerprint)
+	if g.calls[c]--; g.calls[c] == 0 {
+		delete(g.calls, c)
 	}
 }
 

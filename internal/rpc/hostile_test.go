@@ -377,3 +377,63 @@ func TestPanic(t *testing.T) {
 		t.Errorf("recorded: %+v", s.records)
 	}
 }
+
+// TestFew sends large messages side by side: what they take together is bounded too.
+func TestFew(t *testing.T) {
+	t.Parallel()
+	bob, carol := identity(t), identity(t)
+	s := newServer(t, rule(bob, "*"), rule(carol, "*"))
+	s.guard.Few("threshold.ceremony", 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	send := func(id *party.Identity, path string) <-chan string {
+		result := make(chan string, 1)
+		body := &longBody{left: 1, closed: make(chan struct{})}
+		req, err := http.NewRequestWithContext(ctx, "POST", "https://"+s.address+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/proto")
+		peer := s.peer(t, id)
+		go func() {
+			resp, err := peer.http.Do(req)
+			if err != nil {
+				result <- err.Error()
+				return
+			}
+			text, _ := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			result <- string(text)
+		}()
+		return result
+	}
+	begun := func(n int) {
+		t.Helper()
+		for deadline := time.Now().Add(5 * time.Second); s.guard.Running() < n; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d calls have begun", s.guard.Running())
+			}
+		}
+	}
+	ceremony := thresholdv1connect.ThresholdServiceCeremonyProcedure
+	first := []<-chan string{send(bob, ceremony), send(bob, ceremony)}
+	begun(2)
+	if got := <-send(bob, ceremony); !strings.Contains(got, "resource_exhausted") {
+		t.Errorf("a third call: %s", got)
+	}
+	first = append(first, send(carol, ceremony), send(bob, thresholdv1connect.ThresholdServiceSignProcedure))
+	begun(4) // another party's, and another operation
+	cancel()
+	for _, c := range first {
+		<-c
+	}
+	for deadline := time.Now().Add(5 * time.Second); s.guard.Running() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d calls are left", s.guard.Running())
+		}
+	}
+	s.guard.mu.Lock()
+	defer s.guard.mu.Unlock()
+	if len(s.guard.calls) != 0 {
+		t.Errorf("%v", s.guard.calls)
+	}
+}
