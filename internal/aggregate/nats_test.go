@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -306,6 +307,54 @@ func TestNATSRefused(t *testing.T) {
 	w.nats.Replicas = 3
 	w.start(0)
 	w.ready(0, "it has 1 replicas, and not 3")
+}
+
+// The configuration is in the node's file, and nothing in it is unknown.
+func TestNATSConfig(t *testing.T) {
+	w := newNATSNetwork(t, 1, natstest.Prepare(t, natstest.Config{N: 1}))
+	path := filepath.Join(w.dirs[0], nodedir.Config)
+	text := string(must(os.ReadFile(path))(t))
+	load := func(more string) (node.Config, error) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text+more), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return node.Load(w.dirs[0])
+	}
+	const head = "[aggregate]\ngenesis = \"genesis\"\nvalidators = [\"self\"]\n[aggregate.validator]\n[aggregate.nats]\nservers = [\"tls://n1:4222\", \"tls://n2:4222\"]\n"
+	cfg, err := load(head + `stream = "votes"
+replicas = 1
+nkey = "user.nk"
+system-credentials = "sys.creds"
+ca = "ca.pem"
+certificate = "node.pem"
+key = "node.key"
+keep-heights = 1000
+prune = true
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := nats.Config{
+		Servers: []string{"tls://n1:4222", "tls://n2:4222"}, Stream: "votes", Replicas: 1, Nkey: "user.nk", SystemCredentials: "sys.creds",
+		CA: "ca.pem", Certificate: "node.pem", Key: "node.key", KeepHeights: 1000, Prune: true,
+	}
+	if !reflect.DeepEqual(*cfg.Aggregate.NATS, want) {
+		t.Errorf("%+v", *cfg.Aggregate.NATS)
+	}
+	for more, say := range map[string]string{
+		"system-nkey = \"s\"\nkeep = 5\n":                        "keep",
+		"system-nkey = \"s\"\nkeep-heights = 255\n":              "keep-heights",
+		"system-nkey = \"s\"\nkeep-heights = -1\n":               "keep-heights",
+		"system-nkey = \"s\"\nreplicas = 2\n":                    "replicas",
+		"prune = true\n":                                         "system-credentials",
+		"system-nkey = \"s\"\nservers = [\"nats://n1:4222\"]\n":  "servers",
+		"nkey = \"a\"\ncredentials = \"b\"\nsystem-nkey = \"c\"": "either",
+	} {
+		if _, err := load(head + more); err == nil || !strings.Contains(err.Error(), say) {
+			t.Errorf("%q: %v", more, err)
+		}
+	}
 }
 
 // A file that isn't what it should be ends the start.

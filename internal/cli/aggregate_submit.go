@@ -132,8 +132,11 @@ func (e *env) aggregateSubmit(ctx context.Context, f aggregateSubmitFlags, file 
 	for _, nonce := range nonces {
 		o, err := awaitOutcome(ctx, g, cl.ID(), nonce)
 		if errors.Is(err, errUnknownKeys) {
-			return failf(ExitRefused, "it may have been revoked, or given new keys elsewhere: whoever runs the network knows",
-				"the network doesn't take the keys of client %d", cl.ID())
+			hint := "it may have been revoked, or given new keys elsewhere: whoever runs the network knows"
+			if d.reg.Next != nil {
+				hint = "a rotation didn't come to its end: run \"undersign aggregate rotate --dir " + dir + "\" again"
+			}
+			return failf(ExitRefused, hint, "the network doesn't take the keys of client %d", cl.ID())
 		}
 		if err != nil {
 			return withHint(fmt.Errorf("message %d has no receipt yet: %w", nonce, err), "it is kept, and goes on with \"undersign aggregate submit --dir %s\"", dir)
