@@ -20,6 +20,7 @@ type costs struct {
 	group, signer, sign float64 // of the recovery of signs: a group, a signer in it, and an item
 
 	build, entry float64 // a table, and its entries
+	maxTable     int     // the widest
 	sum, add     float64 // an item by tables, and each of its entries
 }
 
@@ -30,7 +31,7 @@ var scalarCosts = costs{
 	buckets: windowFor, bucketEntry: entryCost, straus: strausMax,
 	strausFixed: 35_000, strausShort: 4_900, strausLong: 7_800,
 	group: 37_000, signer: 9_500, sign: 2_500,
-	build: 50_000, entry: 115,
+	build: 50_000, entry: 115, maxTable: 10,
 	sum: 1_700, add: 85,
 }
 
@@ -41,7 +42,7 @@ var laneCosts = costs{
 	buckets: laneWindowFor, bucketEntry: laneEntryCost, straus: strausMax,
 	strausFixed: 35_000, strausShort: 4_900, strausLong: 7_800,
 	group: 37_000, signer: 9_500, sign: 2_500,
-	build: 75_000, entry: 32,
+	build: 75_000, entry: 32, maxTable: 13,
 	sum: 450, add: 25,
 }
 
@@ -86,12 +87,12 @@ func (c *costs) uses(w int, n int64) float64 {
 // making and using it costs. Tables that are to be kept must fit into the cache.
 func (c *costs) width(n int64, cache *Cache) (w int, cost float64) {
 	cost = math.Inf(1)
-	for x := minTable; x <= maxTable; x++ {
+	for x := minTable; x <= c.maxTable; x++ {
 		if cache != nil && !cache.Room(TableSize(x)) || cache == nil && TableSize(x) > tempTables {
 			break
 		}
-		if c := c.table(x) + c.uses(x, n); c < cost {
-			w, cost = x, c
+		if all := c.table(x) + c.uses(x, n); all < cost {
+			w, cost = x, all
 		}
 	}
 	return w, cost

@@ -19,7 +19,11 @@ const (
 	laneD = 1<<44 - 1<<12
 )
 
-var laneP = limbs52(&[4]uint64{p0, p1, p2, p3})
+var laneP, laneP2 = func() (p, twice lane) {
+	p = limbs52(&[4]uint64{p0, p1, p2, p3})
+	twice.addTimes(2, &p)
+	return p, twice.carried()
+}()
 
 func (b *block) lane(j int) (l lane) {
 	for i := range l {

@@ -3,13 +3,6 @@
 
 package sm2ec
 
-import "unsafe"
-
-// jacobianBlocks returns the coordinates of points.
-func jacobianBlocks(ps []laneJacobian) []block {
-	return unsafe.Slice((*block)(unsafe.Pointer(unsafe.SliceData(ps))), 3*len(ps))
-}
-
 // A laneNormalizer is the memory for inversions in lanes.
 type laneNormalizer struct{ zs, products, acc []block }
 

@@ -98,18 +98,43 @@ func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
 
 // finish brings the sums out of lanes, and does those anew that aren't right.
 func (s *laneSingle) finish(dst []Jacobian, items []*Item) {
-	coords := jacobianBlocks(s.acc)
-	mulLanes(coords, coords, []block{outOfLanes})
-	for j, it := range items {
-		a, at := &s.acc[j/laneCount], j%laneCount
-		p := &dst[j]
-		p.X.fromLane(&a.X, at)
-		p.Y.fromLane(&a.Y, at)
-		p.Z.fromLane(&a.Z, at)
-		if s.bad[j] || p.Z.IsZero() {
-			combine(dst[j:j+1], []*Item{it})
+	for i := range s.acc {
+		z := &s.acc[i].Z
+		for j := range laneCount {
+			if isZero(z, j) {
+				s.bad[i*laneCount+j] = true
+				one := oneBlock.lane(0)
+				z.setLane(j, &one)
+			}
 		}
 	}
+	s.points = growAligned(s.points, len(s.acc))
+	s.norm.normalize(s.points, s.acc)
+	coords := blocksIn(s.points)
+	mulLanes(coords, coords, []block{outOfLanes})
+	for j, it := range items {
+		if s.bad[j] {
+			combine(dst[j:j+1], []*Item{it})
+			continue
+		}
+		at := &s.points[j/laneCount]
+		dst[j].X.fromLane(&at.X, j%laneCount)
+		dst[j].Y.fromLane(&at.Y, j%laneCount)
+		dst[j].Z = feOne
+	}
+}
+
+// isZero reports whether lane j is 0 modulo p, of a product or twice a product: 0, p or 2p.
+func isZero(b *block, j int) bool {
+	switch l := b.lane(j); l[0] {
+	case 0:
+		return l == lane{}
+	case laneP[0]:
+		return l == laneP
+	case laneP2[0]:
+		return l == laneP2
+	}
+	return false
 }
 
 // oddMultiples sets s.entries to the odd multiples of keys up to 2^laneWidth - 1.

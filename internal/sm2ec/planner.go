@@ -3,9 +3,9 @@
 
 package sm2ec
 
-// Widths of tables. Below, they save too little; above, they don't pay within a
-// number of uses that one could hope for.
-const minTable, maxTable = 3, 10
+// minTable is the least width of a table. Below, they save too little. Above costs.maxTable,
+// they don't pay within a number of uses that one could hope for.
+const minTable = 3
 
 // tempTables bounds the bytes of tables that are made at a time.
 const tempTables = 32 << 20
@@ -224,7 +224,7 @@ func (v *verifier) toJoint(s *signer, all bool) {
 // addTableJobs makes jobs of signers whose tables are to be made, with a bounded
 // number of bytes each.
 func (v *verifier) addTableJobs(byWidth map[int][]*signer) {
-	for w := minTable; w <= maxTable; w++ {
+	for w := minTable; w <= maxWidth; w++ {
 		signers := byWidth[w]
 		for len(signers) > 0 {
 			n := min(len(signers), max(1, int(tempTables/TableSize(w))))
