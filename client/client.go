@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/policy"
@@ -77,9 +78,18 @@ func ParseURL(s string) (address, fingerprint string, err error) {
 	return u.Host, u.Path[1:], nil
 }
 
-// ReadIdentity reads the key of a party from the folder that undersign init made.
+// ReadIdentity reads the key of a party from the folder that undersign init made. Nobody
+// else may be able to.
 func ReadIdentity(dir string) (*keyfile.PartyKey, error) {
-	data, err := os.ReadFile(filepath.Join(dir, "identity.pem"))
+	path := filepath.Join(dir, "identity.pem")
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	if runtime.GOOS != "windows" && fi.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("client: others may read or change %s (mode %04o)", path, fi.Mode().Perm())
+	}
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}

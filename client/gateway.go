@@ -67,15 +67,16 @@ type Gateway struct {
 	done chan struct{}
 
 	// Of the loop alone.
-	clients  map[uint64]*member
-	links    map[uint64]*link // to aggregators
-	touched  map[*link]bool
-	lookups  []distill.Lookup
-	asking   bool
-	ctx      context.Context
-	group    sync.WaitGroup
-	fatal    error
-	headSeen time.Time
+	clients map[uint64]*member
+	links   map[uint64]*link // to aggregators
+	touched map[*link]bool
+	lookups []distill.Lookup
+	asking  bool
+	ctx     context.Context
+	group   sync.WaitGroup
+	fatal   error
+	// When an aggregator last told a height, and when it last was a new one.
+	headSeen, headMoved time.Time
 }
 
 // A member is a client with those who wait for it.

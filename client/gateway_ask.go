@@ -19,14 +19,25 @@ import (
 const askTime = 10 * time.Second
 
 // head tells all clients a certified height.
-func (g *Gateway) head(now int64, h *distill.SignedHead) {
+func (g *Gateway) head(now int64, h *distill.SignedHead) error {
+	verified := false
 	for id, m := range g.clients {
 		if m.c.Head() >= h.Hgt.Height {
 			continue
 		}
+		if !verified {
+			// Once for all: the network remembers what was right, and each client would verify
+			// again what is wrong.
+			if err := g.cfg.Network.VerifyHead(h); err != nil {
+				return err
+			}
+			verified = true
+			g.headMoved = time.Now()
+		}
 		out, err := m.c.HandleHead(now, h)
 		g.act(id, m, out, err)
 	}
+	return nil
 }
 
 // validator returns the way to a validator, or nil if it isn't known.
@@ -84,12 +95,22 @@ func (g *Gateway) ask(ctx context.Context, list []distill.Lookup) {
 	})
 }
 
-// followHeads asks validators for the height while no aggregator tells it: a client must
+// While no aggregator tells a height, validators are asked, and now and then too if it
+// stays the same: an aggregator may tell an old one for ever.
+const (
+	headSilence = 3 * time.Second
+	headStands  = 30 * time.Second
+)
+
+// followHeads asks validators for the height while aggregators don't tell it: a client must
 // learn that its message has expired, whatever aggregators do.
 func (g *Gateway) followHeads(ctx context.Context) {
+	var asked time.Time
 	for {
 		stale := make(chan bool, 1)
-		if g.do(ctx, func(int64) { stale <- time.Since(g.headSeen) > 3*time.Second }) != nil {
+		if g.do(ctx, func(int64) {
+			stale <- time.Since(g.headSeen) > headSilence || time.Since(g.headMoved) > headStands && time.Since(asked) > headStands
+		}) != nil {
 			return
 		}
 		isStale := false
@@ -99,8 +120,9 @@ func (g *Gateway) followHeads(ctx context.Context) {
 			return
 		}
 		if isStale {
+			asked = time.Now()
 			if h := g.certifiedHead(ctx); h != nil {
-				g.do(ctx, func(now int64) { g.head(now, h) })
+				g.do(ctx, func(now int64) { g.head(now, h) }) // it is verified
 			}
 		}
 		select {

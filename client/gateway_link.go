@@ -241,8 +241,10 @@ func (l *link) take(now int64, resp *aggregatev1.SessionResponse) error {
 		if err != nil {
 			return err
 		}
+		if err := g.head(now, h); err != nil {
+			return err
+		}
 		g.headSeen = time.Now()
-		g.head(now, h)
 	case *aggregatev1.SessionResponse_Welcome:
 		for _, id := range f.Welcome.GetIds() {
 			if m := g.clients[id]; m != nil {

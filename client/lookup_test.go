@@ -53,8 +53,8 @@ func (v *validator) Lookup(_ context.Context, req *aggregatev1.LookupRequest) (*
 	return &aggregatev1.LookupResponse{Looks: []*aggregatev1.Look{frame.NewLook(l)}}, nil
 }
 
-// lookup asks four validators of which one may be faulty, with the given faults.
-func lookup(t *testing.T, changes map[int]func(*distill.SignedLook)) (*distill.Look, error) {
+// fourValidators returns a network of which one may be faulty, and the validators' keys.
+func fourValidators(t *testing.T) (*distill.Genesis, []*bls.SecretKey) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -77,7 +77,21 @@ func lookup(t *testing.T, changes map[int]func(*distill.SignedLook)) (*distill.L
 			Key: [48]byte(sk.PublicKey().Bytes()), Proof: [96]byte(proof.Bytes()),
 		})
 	}
+	return genesis, keys
+}
+
+// lookup asks four validators of which one may be faulty, with the given faults.
+func lookup(t *testing.T, changes map[int]func(*distill.SignedLook)) (*distill.Look, error) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	genesis, keys := fourValidators(t)
 	cfg := GatewayConfig{Genesis: genesis}
+	var err error
 	cfg.Network, err = distill.NewNetwork(genesis)
 	must(err)
 	cfg.Key, err = party.GenerateKey()

@@ -38,6 +38,9 @@ type handler struct{ n *Node }
 // Join implements NodeService.
 func (h *handler) Join(ctx context.Context, req *nodev1.JoinRequest) (*nodev1.JoinResponse, error) {
 	call, n := rpc.CallFrom(ctx), h.n
+	if call.Self { // it would be one of its own peers
+		return nil, connect.NewError(connect.CodeInvalidArgument, errors.New("the node can't join itself"))
+	}
 	if req.Address != "" {
 		if err := party.CheckAddress(req.Address); err != nil {
 			return nil, connect.NewError(connect.CodeInvalidArgument, err)

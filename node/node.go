@@ -94,6 +94,9 @@ func (n *Node) open() (err error) {
 		return err
 	}
 	n.setLevel()
+	for _, err := range nodedir.CheckModes(dir) {
+		n.log.Warn("the node's files aren't its alone", "error", err)
+	}
 	if err := nodedir.RemoveSnapshots(dir); err != nil {
 		return err
 	}

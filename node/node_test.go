@@ -594,3 +594,17 @@ func TestRestored(t *testing.T) {
 		t.Errorf("restored again: %v, %v", restored, err)
 	}
 }
+
+// A node isn't one of those that it knows, even if its own key has an invitation.
+func TestJoinItself(t *testing.T) {
+	n := start(t, newDir(t, testConfig))
+	inv, err := party.ParseInvitation(n.invite(t, "mirror"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = n.client(t, n.id).Join(t.Context(), &nodev1.JoinRequest{Secret: inv.Secret[:], Address: "127.0.0.1:1"})
+	wantCode(t, "itself", err, connect.CodeInvalidArgument)
+	if n.roster.Known(n.Fingerprint()) {
+		t.Error("the node knows itself")
+	}
+}
