@@ -262,6 +262,37 @@ func TestDirectoryQuorum(t *testing.T) {
 	if err := d.Revoke(ctx, s.id, next.Ed); err != nil {
 		t.Error(err)
 	}
+	// Two of four validators take another client's keys away, and one can't.
+	k := newKeys(t, 51)
+	reg, err := client.Register(ctx, w.key, w.genesis, w.ids[0].Fingerprint(), w.addrs[0], k.BLS, k.Ed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rvk := distill.Rvk{Net: w.genesis.ID(), ID: reg.ID, Dirver: reg.Since}
+	var shares []distill.Share
+	for i := range 2 {
+		sk := must(bls.KeyGen(bytes.Repeat([]byte{byte(i + 1)}, 32), nil))(t)
+		shares = append(shares, *must(distill.SignStatement(sk, i, rvk))(t))
+	}
+	own := &client.Directory{Key: w.key, Genesis: w.genesis, Validators: all[:1], Quorum: 1}
+	var refused *client.ChangeError
+	lone := &distill.Certificate{Bitmap: []byte{1}, Signature: shares[0].Signature}
+	if err := own.Remove(ctx, reg.ID, reg.Since, lone); !errors.As(err, &refused) || refused.Rule != distill.RuleQuorum {
+		t.Errorf("removed by one of four: %v", err)
+	}
+	cert, _, err := w.net.Committee().Combine(rvk, shares)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := own.Remove(ctx, reg.ID, reg.Since-1, cert); err == nil {
+		t.Error("removed by signatures of another version")
+	}
+	if err := own.Remove(ctx, reg.ID, reg.Since, cert); err != nil {
+		t.Error(err)
+	}
+	if err := own.Remove(ctx, reg.ID, reg.Since, cert); !errors.As(err, &refused) || refused.Rule != distill.RuleUnknownID {
+		t.Errorf("removed again: %v", err)
+	}
 	if v, err := d.Version(ctx); err != nil || v < 3 {
 		t.Errorf("version %d, %v", v, err)
 	}
