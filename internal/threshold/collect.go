@@ -21,8 +21,11 @@ import (
 )
 
 // How a coordinator collects. As many nodes as it takes are asked at first; each that
-// gives no good share is replaced at once, and all are asked when hedge has passed.
+// gives no good share is replaced at once, and all are asked when hedge has passed, but
+// for those that have said that they hold no share: they are asked when the others were
+// replaced, or when widen has passed. What is signed is no business of theirs.
 const (
+	widen      = 2 * time.Second
 	hedge      = 250 * time.Millisecond
 	attempt    = 10 * time.Second // for one call
 	personWait = 2 * time.Second  // of that, for a person at the other node
@@ -37,8 +40,10 @@ type source struct {
 	name  string
 	ask   func(context.Context) ([]byte, error)
 
-	tries int
-	delay time.Duration
+	tries    int
+	delay    time.Duration
+	unlikely bool // it said that it holds no share
+
 	fault *Fault // of the last try
 	later bool   // and it will have the share in a moment
 }
@@ -82,11 +87,17 @@ func collect(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Req
 	}
 	hedged := time.NewTimer(hedge)
 	defer hedged.Stop()
+	widened := time.NewTimer(widen)
+	defer widened.Stop()
 	shares := make(map[int]*thresholdrsa.SignatureShare)
 	need := p.Threshold()
 	for len(shares) < need && len(shares)+running+sleeping+len(sources)-launched >= need {
 		select {
 		case <-hedged.C:
+			for launched < len(sources) && !sources[launched].unlikely {
+				next()
+			}
+		case <-widened.C:
 			for launched < len(sources) {
 				next()
 			}
@@ -276,6 +287,9 @@ func (s *Service) sources(call rpc.Call, k *key, r *thresholdrsa.Request, data [
 	slices.SortStableFunc(list[local:], func(a, b *source) int {
 		return s.scores[scoreKey{k, b.party}] - s.scores[scoreKey{k, a.party}]
 	})
+	for _, src := range list[local:] {
+		src.unlikely = s.scores[scoreKey{k, src.party}] == scoreAbsent
+	}
 	return list
 }
 
@@ -298,6 +312,8 @@ func (s *Service) askPeer(ctx context.Context, peer Peer, k *key, data []byte) (
 	return resp.Share, nil
 }
 
+const scoreAbsent = -2
+
 type scoreKey struct {
 	key   *key
 	party string
@@ -316,7 +332,7 @@ func (s *Service) remember(k *key, good []*source, faults []Fault) {
 	for _, f := range faults {
 		score := -1
 		if f.Kind == Absent {
-			score = -2
+			score = scoreAbsent
 		}
 		s.scores[scoreKey{k, f.Party}] = score
 	}
