@@ -73,15 +73,15 @@ func (k *keyIndex) put(x [bls.PublicKeySize]byte, slot uint32) {
 	k.table[at] = slot + 1
 }
 
-// An edCache keeps Ed25519 keys expanded, up to a number: the keys of all clients would
-// take 200 bytes each, and stragglers are few, and often the same. When young is
-// full it becomes old, and what was old is forgotten.
+// An edCache keeps Ed25519 keys expanded, up to a number, as each takes some 100 bytes more.
+// An aggregator needs that of each message, which is a third of what its signature takes.
+// When young is full it becomes old, and what was old is forgotten.
 type edCache struct {
 	mu         sync.Mutex
 	young, old map[uint32]*zip215.Key
 }
 
-const edCacheSize = 1 << 16
+const edCacheSize = 1 << 18
 
 func (c *edCache) get(slot uint32, enc *[32]byte) *zip215.Key {
 	c.mu.Lock()
