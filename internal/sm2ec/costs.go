@@ -12,12 +12,10 @@ type costs struct {
 
 	lift float64 // an item's root and weight
 
-	buckets                              func(long, short int) (width int, cost float64)
-	bucketEntry                          float64 // an addition into a bucket
-	straus                               int     // terms of a sum that goes by Straus' method
-	strausFixed, strausShort, strausLong float64 // the doublings, a term with a weight, and another one
+	weighted func(long, short int) float64 // a sum of terms, some with weights
+	signer   float64                       // of which a signer's share is about this
 
-	group, signer, sign float64 // of the recovery of signs: a group, a signer in it, and an item
+	group, member, sign float64 // of the recovery of signs: a group, a signer in it, and an item
 
 	build, entry float64 // a table, and its entries
 	maxTable     int     // the widest
@@ -27,10 +25,9 @@ type costs struct {
 // scalarCosts are those with assembly, but for vectors. Ratios are about the same without it.
 var scalarCosts = costs{
 	single: 38_000, singleLanes: 1,
-	lift:    3_800,
-	buckets: windowFor, bucketEntry: entryCost, straus: strausMax,
-	strausFixed: 35_000, strausShort: 4_900, strausLong: 7_800,
-	group: 37_000, signer: 9_500, sign: 2_500,
+	lift:     3_800,
+	weighted: scalarSum, signer: 25 * entryCost,
+	group: 37_000, member: 9_500, sign: 2_500,
 	build: 50_000, entry: 115, maxTable: 10,
 	sum: 1_700, add: 85,
 }
@@ -38,10 +35,9 @@ var scalarCosts = costs{
 // laneCosts are those in lanes.
 var laneCosts = costs{
 	single: 8_800, singleLanes: 2 * laneCount,
-	lift:    1_300,
-	buckets: laneWindowFor, bucketEntry: laneEntryCost, straus: strausMax,
-	strausFixed: 35_000, strausShort: 4_900, strausLong: 7_800,
-	group: 37_000, signer: 9_500, sign: 2_500,
+	lift:     1_300,
+	weighted: laneSum, signer: laneLongCost,
+	group: 37_000, member: 9_500, sign: 2_500,
 	build: 75_000, entry: 32, maxTable: 13,
 	sum: 450, add: 25,
 }
@@ -62,17 +58,13 @@ func (c *costs) singles(n int) float64 {
 
 // joint estimates a weighted sum of n items by so many signers.
 func (c *costs) joint(signers, n int) float64 {
-	if signers+n+1 <= c.straus {
-		return c.strausFixed + c.strausLong*float64(signers+1) + c.strausShort*float64(n)
-	}
-	_, cost := c.buckets(signers+1, n)
-	return cost
+	return c.weighted(signers+1, n)
 }
 
 // recover estimates the recovery of signs.
 func (c *costs) recover(signers, n int) float64 {
 	groups := (n + groupSize - 1) / groupSize
-	return c.group*float64(groups) + c.signer*float64(max(signers, groups)) + c.sign*float64(n)
+	return c.group*float64(groups) + c.member*float64(max(signers, groups)) + c.sign*float64(n)
 }
 
 // table estimates the making of a table.

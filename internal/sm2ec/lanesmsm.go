@@ -9,14 +9,30 @@ import (
 	"sync"
 )
 
-// laneTerms is the number of terms from which on buckets are added up in lanes.
-var laneTerms = 150
+// laneTerms is the number of terms from which on sums are made in lanes.
+var laneTerms = 50
 
 // sumMultiplesLanes is [sumMultiples] with the additions in lanes.
 func sumMultiplesLanes(terms []multiple, workers int) Jacobian {
 	if len(terms) < laneTerms {
 		return sumMultiples(terms, workers)
 	}
+	short := 0
+	for i := range terms {
+		if terms[i].k.isShort() {
+			short++
+		}
+	}
+	if byStraus(len(terms)-short, short) {
+		if sum, ok := strausInLanes(terms, workers); ok {
+			return sum
+		}
+	}
+	return bucketsInLanes(terms, workers)
+}
+
+// bucketsInLanes is [pippenger] in lanes.
+func bucketsInLanes(terms []multiple, workers int) Jacobian {
 	p := newBuckets(terms, laneWindowFor)
 	points := packedTerms.Get().(*[]packedPoint)
 	defer packedTerms.Put(points)
@@ -39,16 +55,36 @@ var packedTerms = sync.Pool{New: func() any { return new([]packedPoint) }}
 
 // Costs of a sum in lanes, in nanoseconds.
 const (
-	laneEntryCost  = 27
-	laneBucketCost = 70
+	laneStrausCost = 140_000 // by Straus' method, and of its terms
+	laneLongCost   = 1_350
+	laneShortCost  = 850
+
+	laneEntryCost  = 27 // by buckets: an addition,
+	laneBucketCost = 70 // a bucket,
 	laneWindowCost = 25_000
 )
 
+// laneSum returns what a sum in lanes costs.
+func laneSum(long, short int) float64 {
+	if long+short < laneTerms {
+		return scalarSum(long, short)
+	}
+	_, cost := laneWindowFor(long, short)
+	return min(cost, costByStraus(long, short))
+}
+
+func costByStraus(long, short int) float64 {
+	return laneStrausCost + laneLongCost*float64(long) + laneShortCost*float64(short)
+}
+
+// byStraus reports whether Straus' method is the faster one in lanes.
+func byStraus(long, short int) bool {
+	_, cost := laneWindowFor(long, short)
+	return costByStraus(long, short) < cost
+}
+
 // laneWindowFor is [windowFor] for lanes.
 func laneWindowFor(long, short int) (c int, cost float64) {
-	if long+short < laneTerms {
-		return windowFor(long, short)
-	}
 	cost = math.Inf(1)
 	for w := 3; w <= 15; w++ {
 		full, half := newDigitizer(w, 255).m, newDigitizer(w, halfBits).m

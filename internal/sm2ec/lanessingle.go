@@ -60,7 +60,7 @@ func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
 		}
 		g.refs(refs, &k)
 	})
-	s.oddMultiples(n, item)
+	s.oddMultiples(n, func(j int) *Affine { return &item(j).P })
 	s.tree(n, g.m, func(j int) { s.bad[j] = true })
 	runtime.KeepAlive(g)
 
@@ -138,12 +138,12 @@ func isZero(b *block, j int) bool {
 }
 
 // oddMultiples sets s.entries to the odd multiples of keys up to 2^laneWidth - 1.
-func (s *laneSingle) oddMultiples(n int, item func(j int) *Item) {
+func (s *laneSingle) oddMultiples(n int, key func(j int) *Affine) {
 	const half = 1 << (laneWidth - 1)
 	lanes := n * laneCount
 	s.keys, s.entries = grow(s.keys, lanes), growAligned(s.entries, half*lanes)
 	for j := range s.keys {
-		s.keys[j] = item(j).P
+		s.keys[j] = *key(j)
 	}
 	s.packer.pack(s.entries, s.keys)
 	s.rows = growAligned(s.rows, half*n)

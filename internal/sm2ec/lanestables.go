@@ -170,7 +170,7 @@ func (t *Table) refs(refs []pointRef, k *Scalar) {
 	}
 }
 
-// oddPlaces sets refs to the digits of oddDigits: twice the place of the entry in
+// oddPlaces sets refs to the digits of oddDigits, or fewer if k is odd and short: twice the place of the entry in
 // its window, plus one if it is to be subtracted. It returns 1 if the sum is -kP.
 func (k *Scalar) oddPlaces(refs []pointRef, w int) (negated pointRef) {
 	odd := *k
@@ -181,18 +181,18 @@ func (k *Scalar) oddPlaces(refs []pointRef, w int) (negated pointRef) {
 	x := [5]uint64{odd[0], odd[1], odd[2], odd[3], 0}
 	low := uint64(1)<<w - 1
 	last := len(refs) - 1
-	bit := uint(0)
+	window := func(bit uint) uint64 {
+		at, shift := bit/64&3, bit%64
+		return x[at]>>shift | x[at+1]<<1<<(63-shift)
+	}
 	for i := range last {
-		// Bits bit to bit+w of x.
-		at, shift := bit/64, bit%64
-		v := x[at&3]>>shift | x[(at&3)+1]<<1<<(63-shift)
 		// A digit of v is v - 2^w: positive, with bit w of v, or negative, and odd then like
 		// 2^w - v, whose half is that of 2^w - 1 - v.
+		v := window(uint(w * i))
 		neg := ^v >> w & 1
 		refs[i] = pointRef((v^-neg)&low&^1 | neg)
-		bit += uint(w)
 	}
-	refs[last] = pointRef(x[3] >> (bit - 192) &^ 1) // what is left, of at most 32 bits
+	refs[last] = pointRef(window(uint(w*last)) &^ 1) // what is left
 	return negated
 }
 

@@ -50,6 +50,15 @@ func sumMultiples(terms []multiple, workers int) Jacobian {
 // strausMax is the number of terms up to which Straus' method was measured to be faster.
 const strausMax = 64
 
+// scalarSum estimates a sum of terms in nanoseconds.
+func scalarSum(long, short int) float64 {
+	if long+short <= strausMax {
+		return 35_000 + 7_800*float64(long) + 4_900*float64(short)
+	}
+	_, cost := windowFor(long, short)
+	return cost
+}
+
 // straus doubles one sum for all terms, to which it adds odd multiples as the
 // digits of the multipliers want (Straus 1964).
 func straus(terms []multiple) Jacobian {
@@ -124,8 +133,10 @@ func (d *digitizer) digit(x *[5]uint64, j int) int {
 	return int(v) - 1<<(d.c-1)
 }
 
-// halfBits is the length of a short multiplier, which is at most 2^127.
-const halfBits = 127
+// halfBits is the length of a short multiplier.
+const halfBits = 128
+
+func (k *Scalar) isShort() bool { return k[2]|k[3] == 0 }
 
 // pippenger puts the points of each window of digits into a bucket for each
 // digit (Pippenger 1976; Bernstein, Doumen, Lange, Oosterwijk 2012).
@@ -139,15 +150,14 @@ func pippenger(terms []multiple, workers int) Jacobian {
 func newBuckets(terms []multiple, choose func(long, short int) (int, float64)) *buckets {
 	// Long multipliers first.
 	sorted := make([]multiple, 0, len(terms))
-	limit := [4]uint64{1, 1 << 63}
 	for i := range terms {
-		if !less((*[4]uint64)(&terms[i].k), &limit) {
+		if !terms[i].k.isShort() {
 			sorted = append(sorted, terms[i])
 		}
 	}
 	long := len(sorted)
 	for i := range terms {
-		if less((*[4]uint64)(&terms[i].k), &limit) {
+		if terms[i].k.isShort() {
 			sorted = append(sorted, terms[i])
 		}
 	}

@@ -39,6 +39,14 @@ func (c *sumCase) check(t *testing.T) {
 			laneTerms = 0
 			return sumMultiplesLanes(c.terms(), 1+len(c.points)%3)
 		},
+		"buckets in lanes": func() Jacobian { return bucketsInLanes(c.terms(), 1+len(c.points)%3) },
+		"straus in lanes": func() Jacobian {
+			sum, ok := strausInLanes(c.terms(), 1+len(c.points)%3)
+			if !ok {
+				return straus(c.terms())
+			}
+			return sum
+		},
 	} {
 		got := f()
 		want := new(Jacobian)
@@ -281,7 +289,7 @@ func BenchmarkMultiScalarMult(b *testing.B) {
 			scalars[i] = randScalar(r)
 			if i%2 == 0 {
 				scalars[i][2], scalars[i][3] = 0, 0
-				scalars[i][1] >>= 1
+				scalars[i][0] |= 1
 			}
 		}
 		terms := make([]multiple, n)
@@ -291,10 +299,11 @@ func BenchmarkMultiScalarMult(b *testing.B) {
 		b.Run(fmt.Sprintf("buckets/n=%d", n), func(b *testing.B) {
 			best(b, n, func() { pippenger(terms, 1) })
 		})
-		b.Run(fmt.Sprintf("lanes/n=%d", n), func(b *testing.B) {
-			defer func(old int) { laneTerms = old }(laneTerms)
-			laneTerms = 0
-			best(b, n, func() { sumMultiplesLanes(terms, 1) })
+		b.Run(fmt.Sprintf("lanes/buckets/n=%d", n), func(b *testing.B) {
+			best(b, n, func() { bucketsInLanes(terms, 1) })
+		})
+		b.Run(fmt.Sprintf("lanes/straus/n=%d", n), func(b *testing.B) {
+			best(b, n, func() { strausInLanes(terms, 1) })
 		})
 		if n <= 128 {
 			b.Run(fmt.Sprintf("straus/n=%d", n), func(b *testing.B) {

@@ -133,7 +133,7 @@ func (v *verifier) jointShares(signers, n int) (perItem, perSigner float64) {
 		return 0, 0
 	}
 	all := v.costs().joint(signers, n)
-	perSigner = min(25*v.costs().bucketEntry, all/float64(signers+n))
+	perSigner = min(v.costs().signer, all/float64(signers+n))
 	return v.costs().lift + (all-perSigner*float64(signers))/float64(n), perSigner
 }
 

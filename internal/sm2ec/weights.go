@@ -10,10 +10,11 @@ import (
 	"encoding/binary"
 )
 
-// A weight is a multiplier that a defect gets in the sum of a batch: one of 2¹²⁸
-// integers, ±1 to ±2¹²⁷, each with the same probability.
+// A weight is a multiplier that a defect gets in the sum of a batch: one of the 2¹²⁸ odd
+// integers between -2¹²⁸ and 2¹²⁸, each with the same probability. Odd ones can be
+// written with odd digits.
 type weight struct {
-	k   Scalar // 1 to 2¹²⁷
+	k   Scalar // 1 to 2¹²⁸-1
 	neg bool
 }
 
@@ -71,8 +72,7 @@ func drawWeights(seed *[32]byte, items []*Item, points []Affine) []weight {
 		hi := binary.LittleEndian.Uint64(stream[16*i+8:])
 		w := &ws[i]
 		w.neg = hi>>63 == 1
-		w.k = Scalar{lo, hi &^ (1 << 63)}
-		w.k.Add(&w.k, &Scalar{1})
+		w.k = Scalar{lo<<1 | 1, hi<<1 | lo>>63}
 	}
 	return ws
 }
