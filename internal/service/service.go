@@ -121,7 +121,7 @@ const (
 )
 
 // MarkRestored notes in a store that it is the copy of an older state: see
-// [Host.Restored].
+// [Host.Restored]. Invitations that were out then may have been used since, and expire.
 func MarkRestored(s *store.Store, now time.Time) error {
 	return s.Update(func(tx *store.Tx) error {
 		for name, value := range map[string]any{restoredName: []byte(rand.Text()), restoredTime: fmt.Append(nil, store.Unix(now))} {
@@ -129,7 +129,8 @@ func MarkRestored(s *store.Store, now time.Time) error {
 				return err
 			}
 		}
-		return nil
+		_, err := tx.Exec("UPDATE invitation SET expires = 0 WHERE used = 0")
+		return err
 	})
 }
 
