@@ -396,8 +396,9 @@ func (g *Guard) decided(call Call, d policy.Decision, err error) (Call, error) {
 	return call, nil
 }
 
-// denials writes denials to the audit log: most of them a second one by one. More would
-// let a caller without any rights fill the disk; the next one says how many there were.
+// denials writes denials to the audit log: most of them a second one by one, and after
+// mostAnHour one a minute. More would let a caller without any rights fill the disk; the next
+// one says how many there were.
 type denials struct {
 	record func(audit.Entry, audit.Outcome)
 	now    func() time.Time
@@ -406,8 +407,13 @@ type denials struct {
 	mu      sync.Mutex
 	second  time.Time
 	written int
+	hour    time.Time
+	hourly  int
+	last    time.Time
 	skipped uint64
 }
+
+const mostAnHour = 2000
 
 // add reports whether it has written the denial.
 func (d *denials) add(call Call, reason string) bool {
@@ -416,12 +422,17 @@ func (d *denials) add(call Call, reason string) bool {
 	if since := now.Sub(d.second); since < 0 || since >= time.Second {
 		d.second, d.written = now, 0
 	}
-	if d.written >= d.most {
+	if since := now.Sub(d.hour); since < 0 || since >= time.Hour {
+		d.hour, d.hourly, d.last = now, 0, time.Time{}
+	}
+	if d.written >= d.most || d.hourly >= mostAnHour && now.Sub(d.last) < time.Minute {
 		d.skipped++
 		d.mu.Unlock()
 		return false
 	}
 	d.written++
+	d.hourly++
+	d.last = now
 	skipped := d.skipped
 	d.skipped = 0
 	d.mu.Unlock()

@@ -123,6 +123,17 @@ func TestDenialsAreBounded(t *testing.T) {
 	if len(entries) != 23 {
 		t.Errorf("%d entries", len(entries))
 	}
+	// Nor in a day: 24 times what an hour may have, and one a minute.
+	entries = nil
+	for range 24 * 3600 / 2 {
+		now = now.Add(2 * time.Second)
+		for range 30 {
+			g.Denied(Call{Party: "us1known", Operation: "a.b"}, "no")
+		}
+	}
+	if n := len(entries); n < 24*mostAnHour || n > 24*(mostAnHour+60) {
+		t.Errorf("%d entries in a day", n)
+	}
 }
 
 func newPolicy(t *testing.T, rules ...policy.Rule) *policy.Policy {
