@@ -187,6 +187,11 @@ var feOne = fp.One()
 // constant time mark it as public.
 var declassify func([]uint64)
 
+// Declassify sets what is told of values that are computed from secrets and say nothing of
+// them, such as a random multiple that is to be inverted. It is for tests for constant
+// time, and is called before anything else runs.
+func Declassify(f func([]uint64)) { declassify = f }
+
 // feInvert sets z = 1/x, and 0 for 0. It inverts a random multiple of x, which
 // says nothing about x but whether it is 0, by an algorithm of variable time.
 func feInvert(z, x *fe) {

@@ -50,7 +50,7 @@ func TestOpeningOfAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items, pairs := g.statement(target, point, nil)
+	items, pairs := g.statement(target, &Points{*bls12381.G1Generator(), *point}, nil)
 	proof, err := sigma.ProveHom(transcript.DST("test", "open"), items, pairs, tokenOf(8))
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ var errOpening = errors.New("the opening's proof is wrong")
 // Add puts a member's record into the opener's register, with the token sealed in
 // place of the evidence. The caller has checked the registration signature.
 func (k *Key) Add(g *Group, register *join.Register, r *join.Record, token *bls12381.G2) error {
-	point, err := decodePoint(r)
+	p, err := g.points(r)
 	if err != nil {
 		return err
 	}
@@ -36,11 +36,11 @@ func (k *Key) Add(g *Group, register *join.Register, r *join.Record, token *bls1
 	}
 	s := share(token)
 	defer s.wipe()
-	// e(point, Q) = e(P1, token), as Belongs has it of a token that is no secret.
+	// e(w·Base, Q) = e(Base, token), as Belongs has it of a token that is no secret.
 	var neg bls12381.G1
-	neg.Neg(bls12381.G1Generator())
-	if point.IsIdentity() || !bls12381.PairingCheckVarTime(append(
-		s.pairs(&neg, bls12381.NewG1Comb(bls12381.G1Generator())), bls12381.PairWith(point, g.Q))...) {
+	neg.Neg(&p.Base)
+	if p.Multiple.IsIdentity() || !bls12381.PairingCheckVarTime(append(
+		s.pairs(&neg, bls12381.NewG1Comb(&p.Base)), bls12381.PairWith(&p.Multiple, g.Q))...) {
 		return errors.New("the token doesn't belong to the registration point")
 	}
 	q := *r
@@ -150,10 +150,10 @@ func (g *Group) openMessage(t *Target, o *Opening, context []byte) ([]byte, erro
 
 // statement returns the pairs e(A, token) = K and e(P1, token) = e(T, Q), and the
 // context of their proof.
-func (g *Group) statement(t *Target, point *bls12381.G1, context []byte) (*transcript.Items, []sigma.HomPair) {
+func (g *Group) statement(t *Target, p *Points, context []byte) (*transcript.Items, []sigma.HomPair) {
 	items := g.openItems(t, context)
-	own := new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(point, g.Q))
-	return items, []sigma.HomPair{{G: t.A, K: t.k()}, {G: bls12381.G1Generator(), K: own}}
+	own := new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(&p.Multiple, g.Q))
+	return items, []sigma.HomPair{{G: t.A, K: t.k()}, {G: &p.Base, K: own}}
 }
 
 // Open finds the signer of a signature that the caller has verified. It tries all
@@ -190,7 +190,7 @@ func (k *Key) Open(g *Group, register *join.Register, t *Target, context []byte)
 	}
 	o := &Opening{record: *records[i]}
 	o.record.Evidence = nil
-	point, err := decodePoint(&o.record)
+	p, err := g.points(&o.record)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (k *Key) Open(g *Group, register *join.Register, t *Target, context []byte)
 	defer s.wipe()
 	token := s.token()
 	defer token.Wipe()
-	items, pairs := g.statement(t, point, context)
+	items, pairs := g.statement(t, &p, context)
 	proof, err := sigma.ProveHom(g.dst("open"), items, pairs, token)
 	if err != nil {
 		return nil, err
@@ -222,11 +222,11 @@ func (g *Group) VerifyOpening(t *Target, o *Opening, key ed25519.PublicKey, cont
 	if o == nil {
 		return errOpening
 	}
-	point, err := decodePoint(&o.record)
+	p, err := g.points(&o.record)
 	if err != nil {
 		return err
 	}
-	items, pairs := g.statement(t, point, context)
+	items, pairs := g.statement(t, &p, context)
 	if sigma.VerifyHomVarTime(g.dst("open"), items, pairs, &o.proof) != nil {
 		return errOpening
 	}
@@ -253,11 +253,11 @@ func (k *Key) List(g *Group, register *join.Register, terms Terms) (*List, error
 			return nil, err
 		}
 		token := s.token() // which is published
-		point, err := decodePoint(r)
+		p, err := g.points(r)
 		if err != nil {
 			return nil, err
 		}
-		if !g.Belongs(token, point) {
+		if !g.belongs(token, &p) {
 			return nil, fmt.Errorf("the register's token of %q is wrong", r.Member)
 		}
 		listed = append(listed, token)
@@ -274,13 +274,21 @@ func (g *Group) MarkListed(register *join.Register, l *List, now int64) (int, er
 	if err := l.Fresh(g, now, 0); err != nil {
 		return 0, err
 	}
-	known := map[[32]byte]bool{}
-	for _, token := range l.tokens {
-		known[digest(bls12381.PairWith(bls12381.G1Generator(), token))] = true
-	}
+	// By e(Base, token), for all tokens of the list once for each base.
+	known := map[string]map[[32]byte]bool{}
 	return register.Listed(func(r *join.Record) bool {
-		point, err := decodePoint(r)
-		return err == nil && known[digest(bls12381.PairWith(point, g.Q))]
+		p, err := g.points(r)
+		if err != nil {
+			return false
+		}
+		base := string(p.Base.Bytes())
+		if known[base] == nil {
+			known[base] = make(map[[32]byte]bool)
+			for _, token := range l.tokens {
+				known[base][digest(bls12381.PairWith(&p.Base, token))] = true
+			}
+		}
+		return known[base][digest(bls12381.PairWith(&p.Multiple, g.Q))]
 	}), nil
 }
 
