@@ -23,7 +23,7 @@ func (m *MemberKey) Sign(msg transcript.Message, context []byte) ([]byte, error)
 	}
 	n := transcript.NewNonces(k.dst("sig"), secret, k.context("sign").Bytes("context", context).Message("m", msg))
 	secret.Wipe()
-	w, nonces := make([]bls12381.Scalar, s.Secrets), make([]bls12381.Scalar, s.Secrets)
+	w, nonces := make([]bls12381.Scalar, s.Secrets), make([]bls12381.Scalar, s.nonces())
 	for i := range s.Blinds {
 		n.Next(&w[i])
 	}
@@ -39,32 +39,56 @@ func (m *MemberKey) Sign(msg transcript.Message, context []byte) ([]byte, error)
 
 // prove makes a signature with random blinds, which are the first of w, and nonces.
 func (m *MemberKey) prove(msg transcript.Message, context []byte, w, nonces []bls12381.Scalar) *signature {
+	p := m.commit(w, nonces)
+	norm := make([]*bls12381.G1, 0, len(p.points)+len(p.commitments))
+	for i := range p.points {
+		norm = append(norm, &p.points[i])
+	}
+	for i := range p.commitments {
+		norm = append(norm, &p.commitments[i])
+	}
+	bls12381.NormalizeG1(norm...)
+	for _, t := range p.traced {
+		bls12381.NormalizeG2(&t.t4)
+	}
+	sig := &signature{points: p.points, traced: p.traced}
+	sig.c.Set(m.gk.challenge(msg, context, p.points, p.commitments, p.gt, p.traced...))
+	sig.s = sigma.Respond(&sig.c, nonces[:m.gk.s.Secrets], w)
+	return sig
+}
+
+// A prover has committed.
+type prover struct {
+	points, commitments []bls12381.G1 // not normalised
+	gt                  *bls12381.GT
+	traced              []*traced
+}
+
+// commit fills in the rest of w, and computes the points of a signature and the
+// commitments.
+func (m *MemberKey) commit(w, nonces []bls12381.Scalar) *prover {
 	k, s := m.gk, m.gk.s
 	s.Witness(w, &m.cred.x, m.y)
-	sig := &signature{points: make([]bls12381.G1, len(s.Points))}
-	commitments := make([]bls12381.G1, 0, len(s.Points)-1+len(s.Relations))
+	p := &prover{
+		points:      make([]bls12381.G1, len(s.Points)),
+		commitments: make([]bls12381.G1, 0, len(s.Points)-1+len(s.Relations)),
+	}
 	for i, terms := range s.Points {
-		sig.points[i] = *k.sum(k.coefficients(terms, w, nil))
+		p.points[i] = *k.sum(k.coefficients(terms, w, nil))
 		if slices.Contains(s.Carriers, i) {
-			sig.points[i].Add(&sig.points[i], &m.cred.a)
+			p.points[i].Add(&p.points[i], &m.cred.a)
 		} else {
-			commitments = append(commitments, *k.sum(k.coefficients(terms, nonces, nil)))
+			p.commitments = append(p.commitments, *k.sum(k.coefficients(terms, nonces, nil)))
 		}
 	}
 	for _, r := range s.Relations {
-		commitments = append(commitments, *k.sum(k.coefficients(r.Terms, nonces, w)))
+		p.commitments = append(p.commitments, *k.sum(k.coefficients(r.Terms, nonces, w)))
 	}
-	norm := make([]*bls12381.G1, 0, len(sig.points)+len(commitments))
-	for i := range sig.points {
-		norm = append(norm, &sig.points[i])
+	p.gt = m.commitGT(w, nonces)
+	if s.Trace != nil {
+		p.traced = []*traced{k.trace(w, nonces)}
 	}
-	for i := range commitments {
-		norm = append(norm, &commitments[i])
-	}
-	bls12381.NormalizeG1(norm...)
-	sig.c.Set(k.challenge(msg, context, sig.points, commitments, m.commitGT(w, nonces)))
-	sig.s = sigma.Respond(&sig.c, nonces, w)
-	return sig
+	return p
 }
 
 // coefficients returns by which numbers the constants are multiplied in a sum of terms, for
