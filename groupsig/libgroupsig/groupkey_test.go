@@ -111,6 +111,7 @@ func TestMemberLists(t *testing.T) {
 				return
 			}
 			bad("nothing", nil, "number")
+			bad("text", []byte("no base64"), "base64")
 			for _, e := range []Edition{Fork, IBM} {
 				data := list(e, a, b, a)
 				l, err := k.ParseMemberList(data)
@@ -126,11 +127,19 @@ func TestMemberLists(t *testing.T) {
 				if l, err := k.ParseMemberList(list(e)); err != nil || len(l.Members) != 0 || len(l.Editions) != 2 {
 					t.Errorf("%v: an empty list: %v", e, err)
 				}
+				if _, err := k.ParseMemberList([]byte(base64.StdEncoding.EncodeToString(data))); err != nil {
+					t.Errorf("%v: in base64: %v", e, err)
+				}
 				bad("with a byte more it", append(bytes.Clone(data), 0), "bytes")
-				for _, n := range []uint64{0, 2, 4, 1 << 32, 1 << 63, 1<<64 - 1} {
+				for _, n := range []uint64{0, 2, 4, 1 << 32, 1<<56 - 1} {
 					x := bytes.Clone(data)
 					binary.LittleEndian.PutUint64(x, n)
 					bad("another number", x, "bytes")
+				}
+				for _, n := range []uint64{1 << 56, 1 << 63, 1<<64 - 1} {
+					x := bytes.Clone(data)
+					binary.LittleEndian.PutUint64(x, n)
+					bad("a number too large", x, "base64")
 				}
 				for i := range data {
 					if i%7 == 0 {

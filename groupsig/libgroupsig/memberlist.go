@@ -89,12 +89,16 @@ var listSizes = map[Scheme][2]int{
 }
 
 // ParseMemberList decodes and checks a list of the group's members, as either edition
-// writes it, but not whether it is the group's where entries don't show that. That is so
+// writes it, or its base64, but not whether it is the group's where entries don't show that. That is so
 // with all but PS16.
 func (k *GroupKey) ParseMemberList(data []byte) (*MemberList, error) {
 	sizes, ok := listSizes[k.scheme]
 	if !ok {
 		return nil, fmt.Errorf("libgroupsig: %s: %w", k.scheme, errNoList)
+	}
+	data, err := decodeListText(data)
+	if err != nil {
+		return nil, fmt.Errorf("libgroupsig: list: %w", err)
 	}
 	r := &reader{b: data}
 	n := r.u64("number of members")

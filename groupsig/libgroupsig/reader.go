@@ -31,6 +31,19 @@ func decodeText(data []byte) ([]byte, error) {
 	if len(data) > maxText {
 		return nil, errors.New("the text is too long")
 	}
+	return decodeBase64(data)
+}
+
+// decodeListText is decodeText for lists, which begin with a number of eight bytes: the
+// last is 0.
+func decodeListText(data []byte) ([]byte, error) {
+	if len(data) < 8 || data[7] == 0 {
+		return data, nil
+	}
+	return decodeBase64(data)
+}
+
+func decodeBase64(data []byte) ([]byte, error) {
 	b := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
 	n, err := base64.StdEncoding.Strict().Decode(b, data) // which passes over ends of lines
 	if err != nil {

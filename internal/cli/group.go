@@ -43,6 +43,7 @@ openssl genpkey -algorithm ed25519, and openssl pkey -pubout.`,
 		newGroupRevokeCmd(e),
 		newGroupUpdateCmd(e),
 		newGroupListCmd(e),
+		newGroupImportCmd(e),
 	)
 	c.Example = `  undersign group create council --issuer-to issuer.txt --opener-to opener.txt -o council
   undersign group announce --issuer council/issuer.age -i issuer.key

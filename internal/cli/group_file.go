@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"filippo.io/age"
 	"github.com/spf13/cobra"
@@ -62,6 +63,9 @@ func groupParts(gk groupsig.GroupKey, f *keyfile.GroupFile, n int) ([][]byte, er
 func groupOf(f *keyfile.GroupFile, n int) (groupsig.GroupKey, error) {
 	s, err := groupsig.ByName(f.Scheme)
 	if err != nil {
+		if strings.HasPrefix(f.Scheme, importedPrefix) {
+			err = withHint(err, "what libgroupsig signed is verified with \"undersign group verify --format libgroupsig\"")
+		}
 		return nil, err
 	}
 	if len(f.Parts) != n {

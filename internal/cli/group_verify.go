@@ -25,6 +25,7 @@ type groupVerifyFlags struct {
 	limit                      uint64
 	minNumber, minAnnouncement uint64
 	once                       bool
+	format                     string
 }
 
 func newGroupVerifyCmd(e *env) *cobra.Command {
@@ -40,10 +41,15 @@ the signer's pseudonym in it; --once refuses a second signature of one member.
 In groups with epochs --announced is the issuer's newest announcement of those
 that are accepted, or --epoch a single one, however it was learned: who is
 revoked has no credential for it. In groups with lists, --revoked is the newest
-list. Both are signed, numbered, and expire: keep the newest with update.`,
+list. Both are signed, numbered, and expire: keep the newest with update.
+
+With --format libgroupsig, files are what the C library libgroupsig signed, each
+signature an export of it or its base64, and --group is the group key, exported
+or imported. In schemes with scopes FILE is the JSON that the library was given.`,
 		Example: `  undersign group verify motion.txt --group group.pub --scope 2026-11 --announced group.epochs
   undersign group verify vote-*.txt --group group.pub --scope vote --epoch 1 --once
-  undersign group verify pass.txt --group group.pub --revoked revoked.list`,
+  undersign group verify pass.txt --group group.pub --revoked revoked.list
+  undersign group verify old.txt --sig old.sig --group archive.pub --format libgroupsig`,
 		Args: nargs(1, -1, "a file"),
 		RunE: func(c *cobra.Command, args []string) error { return e.groupVerify(c, f, args) },
 	}
@@ -59,7 +65,8 @@ list. Both are signed, numbered, and expire: keep the newest with update.`,
 	fl.Uint64Var(&f.minNumber, "min-number", 0, "refuse lists older than number `N`")
 	fl.StringVar(&f.at, "at", "", "decide as of `TIME`, such as 2026-11-30T12:00:00Z (default: now)")
 	fl.BoolVar(&f.once, "once", false, "refuse a second signature of one member in the scope")
-	describe(c, "valid, group, signatures [file, status (valid, invalid, revoked, repeated),\n  pseudonym, use, reason]",
+	fl.StringVar(&f.format, "format", formatOwn, "the signatures are of `PROGRAM`: undersign or libgroupsig")
+	describe(c, "valid, group, signatures [file, status (valid, invalid, revoked, repeated),\n  pseudonym, use, reason]; with --format libgroupsig also: scheme, flaws,\n  signatures [scope]",
 		ExitInvalid, ExitRefused)
 	describeExit(c, ExitRefused, "the announcement or the list isn't in force, or is too old")
 	return c
@@ -102,6 +109,13 @@ func (e *env) groupVerify(c *cobra.Command, f groupVerifyFlags, files []string) 
 	ctx := c.Context()
 	if len(f.sigs) > 0 && len(f.sigs) != len(files) {
 		return usagef(c, "--sig has %d files, and there are %d to check", len(f.sigs), len(files))
+	}
+	switch f.format {
+	case formatOwn:
+	case formatLibgroupsig:
+		return e.groupVerifyImported(c, f, files)
+	default:
+		return usagef(c, "--format %q: there are %s and %s", f.format, formatOwn, formatLibgroupsig)
 	}
 	gk, err := e.readGroup(ctx, f.group)
 	if err != nil {
