@@ -46,11 +46,14 @@ var roleNames = [3]string{"issuer", "opener", "linker"}
 
 // ID returns the group's ID with the keys that are in the draft.
 func (d *Draft) ID() [sha256.Size]byte {
+	if d.Scheme == nil {
+		return [sha256.Size]byte{}
+	}
 	return new(transcript.Items).
 		Bytes("undersign/groupsig/v1/gid", nil).
 		Bytes("scheme", []byte(d.Scheme.Name)).
 		Bytes("label", []byte(d.Label)).
-		Uint64("features", 0).
+		Uint64("features", d.Scheme.flags()).
 		Bytes("issuer", d.Issuer).
 		Bytes("opener", d.Opener).
 		Bytes("linker", d.Linker).
@@ -59,6 +62,9 @@ func (d *Draft) ID() [sha256.Size]byte {
 
 // MarshalBinary returns the canonical encoding.
 func (d *Draft) MarshalBinary() ([]byte, error) {
+	if d.Scheme == nil {
+		return nil, errEmpty
+	}
 	if err := join.CheckLabel(d.Label); err != nil {
 		return nil, fmt.Errorf("groupsig: %w", err)
 	}
@@ -67,6 +73,7 @@ func (d *Draft) MarshalBinary() ([]byte, error) {
 	e.U8(suite)
 	e.Bytes([]byte(d.Scheme.Name))
 	e.Bytes([]byte(d.Label))
+	e.U64(d.Scheme.flags())
 	e.Bytes(d.Issuer)
 	e.Bytes(d.Opener)
 	e.Bytes(d.Linker)
@@ -85,6 +92,12 @@ func ParseDraft(s *Scheme, data []byte) (*Draft, error) {
 		r.Fail("scheme", "%q, not %s", name, s.Name)
 	}
 	d.Label = string(r.Bytes("label", join.MaxLabel))
+	if flags := r.U64("features"); r.Err() == nil {
+		if d.Scheme = s.withFlags(flags); d.Scheme == nil {
+			r.Fail("features", "%#x", flags)
+			d.Scheme = s
+		}
+	}
 	d.Issuer = r.Bytes("issuer", bls12381.G2Size)
 	d.Opener = r.Bytes("opener", maxRole)
 	d.Linker = r.Bytes("linker", maxRole)
@@ -115,13 +128,18 @@ func (k *GroupKey) newBase(p *bls12381.G1) *base {
 	b := &base{p: *p, table: bls12381.NewG1TableVarTime(p)}
 	b.neg = sync.OnceValue(func() *base { return k.newBase(new(bls12381.G1).Neg(&b.p)) })
 	b.comb = sync.OnceValue(func() *bls12381.G1Comb { return bls12381.NewG1Comb(&b.p) })
+	k.pair(b)
+	return b
+}
+
+// pair has b's combs in GT made with the key's points of G2.
+func (k *GroupKey) pair(b *base) {
 	combWith := func(lines **bls12381.Lines) func() *bls12381.GTComb {
 		return sync.OnceValue(func() *bls12381.GTComb {
 			return bls12381.NewGTComb(new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(&b.p, *lines)))
 		})
 	}
 	b.combP2, b.combW = combWith(&k.linesP2), combWith(&k.linesW)
-	return b
 }
 
 // A GroupKey is what verifies signatures of a group. It is immutable, and may be used by
@@ -131,9 +149,15 @@ type GroupKey struct {
 	s      *Scheme
 	id     [sha256.Size]byte
 	consts []*base
-	w      bls12381.G2
+	g2, w  bls12381.G2 // P2 and γ·P2, of the current version
 
-	linesP2, linesW *bls12381.Lines
+	linesP2, linesW *bls12381.Lines // of g2 and w
+
+	// Where keys move: the first version, nil in itself, the number of this one, and what
+	// transcripts absorb of it.
+	root    *GroupKey
+	version uint64
+	ver     []byte
 }
 
 var errEmpty = errors.New("groupsig: empty group key")
@@ -150,18 +174,26 @@ func NewGroupKey(d *Draft) (*GroupKey, error) {
 			return nil, fmt.Errorf("groupsig: group key: %s: %w", roleNames[role], err)
 		}
 	}
-	k.linesW = bls12381.NewLinesVarTime(&k.w)
-	k.linesP2 = bls12381.NewLinesVarTime(bls12381.G2Generator())
+	k.lines()
 	return k, nil
+}
+
+func (k *GroupKey) lines() {
+	k.linesW = bls12381.NewLinesVarTime(&k.w)
+	k.linesP2 = bls12381.NewLinesVarTime(&k.g2)
 }
 
 // decode computes the constants, and decodes what roles have made. No role's constant
 // is the identity, and no two constants are the same.
 func decode(d *Draft) (*GroupKey, error) {
+	if d == nil || d.Scheme == nil {
+		return nil, errEmpty
+	}
 	if err := join.CheckLabel(d.Label); err != nil {
 		return nil, err
 	}
 	k := &GroupKey{draft: *d, s: d.Scheme, id: d.ID()}
+	k.g2.SetGenerator()
 	if err := k.w.SetBytes(d.Issuer); err != nil {
 		return nil, fmt.Errorf("issuer: %w", err)
 	}
@@ -200,6 +232,7 @@ func decode(d *Draft) (*GroupKey, error) {
 			return nil, fmt.Errorf("%s: the key is too long", roleNames[role])
 		}
 	}
+	k.setVersion(0)
 	return k, nil
 }
 
@@ -290,7 +323,7 @@ func (k *GroupKey) dst(op string) []byte { return transcript.DST(k.s.Name, op) }
 
 // context is what every proof absorbs first.
 func (k *GroupKey) context(op string) *transcript.Items {
-	return new(transcript.Items).Bytes("gid", k.id[:]).Bytes("ver", nil).Bytes("operation", []byte(op))
+	return new(transcript.Items).Bytes("gid", k.id[:]).Bytes("ver", k.ver).Bytes("operation", []byte(op))
 }
 
 // ID returns the group's ID, its fingerprint.
@@ -309,7 +342,7 @@ func (k *GroupKey) Label() string {
 	return k.draft.Label
 }
 
-// MarshalBinary returns the canonical encoding.
+// MarshalBinary returns the canonical encoding, of the first version.
 func (k *GroupKey) MarshalBinary() ([]byte, error) {
 	if k.empty() {
 		return nil, errEmpty
@@ -328,19 +361,39 @@ func ParseGroupKey(s *Scheme, data []byte) (*GroupKey, error) {
 	return NewGroupKey(d)
 }
 
-// Equal reports whether x is the same group's key.
-func (k *GroupKey) Equal(x *GroupKey) bool { return !k.empty() && !x.empty() && k.id == x.id }
+// Equal reports whether x is the same group's key, of the same version.
+func (k *GroupKey) Equal(x *GroupKey) bool {
+	return !k.empty() && !x.empty() && k.id == x.id && string(k.ver) == string(x.ver)
+}
+
+// Static reports whether the issuer makes members' whole keys.
+func (k *GroupKey) Static() bool { return !k.empty() && k.s.Static }
+
+// Moves reports whether members are revoked by moving the key.
+func (k *GroupKey) Moves() bool { return !k.empty() && len(k.s.Moves) > 0 }
+
+func (k *GroupKey) name() string {
+	if k.empty() {
+		return ""
+	}
+	return k.s.Name
+}
 
 // SignatureSize is the length of a signature.
-func (k *GroupKey) SignatureSize() int { return k.s.SignatureSize() }
+func (k *GroupKey) SignatureSize() int {
+	if k.empty() {
+		return 0
+	}
+	return k.s.SignatureSize()
+}
 
 // NewSessions returns an empty table for the group's issuer.
-func (k *GroupKey) NewSessions() *join.Sessions { return join.NewSessions(k.s.Name, k.id) }
+func (k *GroupKey) NewSessions() *join.Sessions { return join.NewSessions(k.name(), k.ID()) }
 
 // NewRegister returns an empty register for the group's issuer or opener: records are
 // found by A.
 func (k *GroupKey) NewRegister() *join.Register {
-	return join.NewRegisterBy(k.s.Name, k.id, func(r *join.Record) []byte {
+	return join.NewRegisterBy(k.name(), k.ID(), func(r *join.Record) []byte {
 		if len(r.Evidence) < bls12381.G1Size {
 			return nil
 		}

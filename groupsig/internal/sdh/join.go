@@ -5,6 +5,7 @@ package sdh
 
 import (
 	"crypto/ed25519"
+	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -16,7 +17,8 @@ import (
 )
 
 // An application is what a member sends beside its signature: T, and the proof that it
-// knows the y_j in it.
+// knows the y_j in it. In the static form there is neither, and the record's point is a
+// random string.
 type application struct {
 	session join.SessionID
 	nonce   [32]byte
@@ -27,6 +29,7 @@ type application struct {
 
 // statement is T = Σ y_j·B_j.
 func (k *GroupKey) statement(t *bls12381.G1) *sigma.Statement {
+	k = k.first()
 	r := sigma.Relation{Y: t}
 	for j, b := range k.s.Base {
 		r.Terms = append(r.Terms, sigma.Term{W: j, P: &k.consts[b].p, Table: k.consts[b].table})
@@ -40,21 +43,58 @@ func (m *application) append(e *wire.Encoder) {
 	e.Bytes(m.proof)
 }
 
-func readApplication(r *join.Record, d *wire.Decoder) (*application, error) {
+func (k *GroupKey) readApplication(r *join.Record, d *wire.Decoder) (*application, error) {
 	m := &application{session: r.Session}
-	p := wire.NewDecoder(r.Point)
-	readG1(p, "T", &m.t)
-	if err := p.Finish(); err != nil {
+	t, err := k.pointOf(r)
+	if err != nil {
 		return nil, err
 	}
+	m.t = *t
 	d.Read("nonce", m.nonce[:])
 	m.kind = join.Kind(d.U8("kind"))
 	m.proof = d.Bytes("proof", join.MaxEvidence)
+	if k.s.Static && len(m.proof) > 0 {
+		d.Fail("proof", "there is nothing to prove")
+	}
 	return m, d.Finish()
+}
+
+// staticPoint is the length of a record's point in the static form.
+const staticPoint = 32
+
+// pointOf returns T of a record: the identity in the static form.
+func (k *GroupKey) pointOf(r *join.Record) (*bls12381.G1, error) {
+	p := wire.NewDecoder(r.Point)
+	t := bls12381.NewG1()
+	if k.s.Static {
+		p.Fixed("point", staticPoint)
+	} else {
+		readG1(p, "T", t)
+	}
+	return t, p.Finish()
+}
+
+// numberOf returns the x of a record in the static form. There a credential is of a
+// member because its x is hashed from what the member signed: else an opener could say
+// that any of the members has it. The member chooses a part, so that no x comes twice.
+func (k *GroupKey) numberOf(session join.SessionID, member string, point []byte) *bls12381.Scalar {
+	return new(transcript.Items).Bytes("gid", k.id[:]).Bytes("sid", session[:]).
+		Bytes("member", []byte(member)).Bytes("point", point).Challenge(k.dst("static"))
+}
+
+// checkNumber checks x in the static form.
+func (k *GroupKey) checkNumber(x *bls12381.Scalar, r *join.Record) error {
+	if k.s.Static && !x.Equal(k.numberOf(r.Session, r.Member, r.Point)) {
+		return errors.New("groupsig: the credential's number isn't that of the record")
+	}
+	return nil
 }
 
 // checkApplication checks the join proof of a member.
 func (k *GroupKey) checkApplication(m *application, member string) error {
+	if k.s.Static {
+		return nil
+	}
 	c := &join.Challenge{Scheme: k.s.Name, GroupID: k.id, Session: m.session, Nonce: m.nonce, Member: member}
 	return join.VerifyVarTime(m.kind, k.dst("join"), c.Context(nil), k.statement(&m.t), m.proof)
 }
@@ -65,6 +105,7 @@ type PendingMember struct {
 	session join.SessionID
 	member  string
 	y       []bls12381.Scalar
+	point   []byte // in the static form, in place of y
 }
 
 // NewJoin answers an issuer's challenge. The fingerprint is the group's ID as it is
@@ -80,20 +121,31 @@ func (k *GroupKey) NewJoin(fingerprint [32]byte, c *join.Challenge, member strin
 	if c.Member != member {
 		return nil, nil, fmt.Errorf("groupsig: the challenge is for %q", c.Member)
 	}
+	if err := join.CheckMember(member); err != nil {
+		return nil, nil, fmt.Errorf("groupsig: %w", err)
+	}
+	k = k.first()
 	p := &PendingMember{gk: k, session: c.Session, member: member, y: make([]bls12381.Scalar, len(k.s.Base))}
 	m := &application{session: c.Session, nonce: c.Nonce, kind: c.Kind}
 	for j := range p.y {
 		p.y[j].Random()
 	}
-	m.t = *k.registered(p.y)
-	var err error
-	if m.proof, err = join.Prove(c.Kind, k.dst("join"), c.Context(nil), k.statement(&m.t), p.y); err != nil {
-		p.Wipe()
-		return nil, nil, err
+	point := make([]byte, staticPoint)
+	if k.s.Static {
+		rand.Read(point)
+		p.point = point
+	} else {
+		m.t = *k.registered(p.y)
+		point = m.t.Bytes()
+		var err error
+		if m.proof, err = join.Prove(c.Kind, k.dst("join"), c.Context(nil), k.statement(&m.t), p.y); err != nil {
+			p.Wipe()
+			return nil, nil, err
+		}
 	}
 	var e wire.Encoder
 	m.append(&e)
-	r := &join.Record{Scheme: k.s.Name, GroupID: k.id, Session: c.Session, Member: member, Point: m.t.Bytes(), Evidence: e.Data()}
+	r := &join.Record{Scheme: k.s.Name, GroupID: k.id, Session: c.Session, Member: member, Point: point, Evidence: e.Data()}
 	if err := r.Sign(key); err != nil {
 		p.Wipe()
 		return nil, nil, err
@@ -104,6 +156,7 @@ func (k *GroupKey) NewJoin(fingerprint [32]byte, c *join.Challenge, member strin
 
 // registered returns T of a member's secrets.
 func (k *GroupKey) registered(y []bls12381.Scalar) *bls12381.G1 {
+	k = k.first()
 	t := new(bls12381.G1)
 	var p bls12381.G1
 	for j, b := range k.s.Base {
@@ -122,6 +175,7 @@ type credential struct {
 
 // signed returns g1 ± T, which A is made of.
 func (k *GroupKey) signed(t *bls12381.G1) *bls12381.G1 {
+	k = k.first()
 	b := new(bls12381.G1)
 	if k.s.Minus {
 		return b.Sub(&k.consts[0].p, t)
@@ -130,15 +184,26 @@ func (k *GroupKey) signed(t *bls12381.G1) *bls12381.G1 {
 }
 
 // check checks the credential of T: e(A, w)·e(x·A - (g1 ± T), P2) = 1. T and x are public
-// to the issuer, and to judges.
+// to the issuer, and to judges. In later versions, where all that A was made of and g2 have
+// been divided by one number d, A is the old one divided by d, and with g1, T, w and P2 of
+// the first version
+//
+//	e(A, w)·e(x·A, P2)·e(-(g1 ± T), g2) = 1
 func (k *GroupKey) check(c *credential, t *bls12381.G1) error {
 	if c.a.IsIdentity() || c.x.IsZero() {
 		return errors.New("groupsig: the credential is zero")
 	}
-	var rest bls12381.G1
-	rest.ScalarMultVarTime(&c.x, &c.a)
-	rest.Sub(&rest, k.signed(t))
-	if !bls12381.PairingCheckVarTime(bls12381.PairWith(&c.a, k.linesW), bls12381.PairWith(&rest, k.linesP2)) {
+	f := k.first()
+	var xa, minus bls12381.G1
+	xa.ScalarMultVarTime(&c.x, &c.a)
+	minus.Neg(k.signed(t))
+	pairs := []bls12381.Pair{bls12381.PairWith(&c.a, f.linesW)}
+	if k == f {
+		xa.Add(&xa, &minus)
+	} else {
+		pairs = append(pairs, bls12381.PairWith(&minus, k.linesP2))
+	}
+	if !bls12381.PairingCheckVarTime(append(pairs, bls12381.PairWith(&xa, f.linesP2))...) {
 		return errors.New("groupsig: the credential isn't valid for the registration")
 	}
 	return nil
@@ -146,13 +211,20 @@ func (k *GroupKey) check(c *credential, t *bls12381.G1) error {
 
 // issue makes a credential over T, with an x that is drawn afresh: two credentials with
 // one x would give all others. So x is hedged, as nonces are: a generator that fails or was
-// cloned doesn't give one x for two.
-func (k *RoleKeys) issue(g *GroupKey, session join.SessionID, t *bls12381.G1) *credential {
+// cloned doesn't give one x for two. In the static form it is hashed from the record, whose
+// session and point never come twice. It is nil for the x that nothing can be made of.
+func (k *RoleKeys) issue(g *GroupKey, r *join.Record, t *bls12381.G1) *credential {
 	secret := k.items()
 	defer secret.Wipe()
-	public := new(transcript.Items).Bytes("gid", g.id[:]).Bytes("sid", session[:]).G1("T", t)
+	public := new(transcript.Items).Bytes("gid", g.id[:]).Bytes("sid", r.Session[:]).G1("T", t)
 	c := new(credential)
 	var inv bls12381.Scalar
+	if g.s.Static {
+		c.x = *g.numberOf(r.Session, r.Member, r.Point)
+		if inv.Add(&k.secrets[0], &c.x).IsZero() || c.x.IsZero() {
+			return nil
+		}
+	}
 	for c.x.IsZero() || inv.IsZero() { // never twice
 		n := transcript.NewNonces(g.dst("issue"), secret, public)
 		n.Next(&c.x)
@@ -174,6 +246,7 @@ func (k *RoleKeys) Issue(g *GroupKey, sessions *join.Sessions, register *join.Re
 	if err := k.as(issuerRole, g); err != nil {
 		return nil, err
 	}
+	g = g.first()
 	r := new(join.Record)
 	if err := r.UnmarshalBinary(m2); err != nil {
 		return nil, err
@@ -185,7 +258,7 @@ func (k *RoleKeys) Issue(g *GroupKey, sessions *join.Sessions, register *join.Re
 		if r.Member != c.Member {
 			return nil, errors.New("groupsig: the application is of another member")
 		}
-		m, err := readApplication(r, wire.NewDecoder(r.Evidence))
+		m, err := g.readApplication(r, wire.NewDecoder(r.Evidence))
 		if err != nil {
 			return nil, fmt.Errorf("groupsig: application: %w", err)
 		}
@@ -204,7 +277,10 @@ func (k *RoleKeys) Issue(g *GroupKey, sessions *join.Sessions, register *join.Re
 		if err := r.Verify(key); err != nil {
 			return nil, err
 		}
-		cred := k.issue(g, r.Session, &m.t)
+		cred := k.issue(g, r, &m.t)
+		if cred == nil {
+			return nil, errors.New("groupsig: the application has the number that can't be issued")
+		}
 		var e wire.Encoder
 		e.Fixed(cred.a.Bytes())
 		e.Fixed(cred.x.Bytes())
@@ -227,12 +303,12 @@ func (k *RoleKeys) Issue(g *GroupKey, sessions *join.Sessions, register *join.Re
 
 // evidence returns what a record has beside what is signed: the credential and the
 // application.
-func evidence(r *join.Record) (*credential, *application, error) {
+func (k *GroupKey) evidence(r *join.Record) (*credential, *application, error) {
 	d := wire.NewDecoder(r.Evidence)
 	c := new(credential)
 	readG1(d, "A", &c.a)
 	readScalar(d, "x", &c.x)
-	m, err := readApplication(r, d)
+	m, err := k.readApplication(r, d)
 	if err != nil {
 		return nil, nil, fmt.Errorf("groupsig: record: %w", err)
 	}
@@ -249,11 +325,15 @@ func (k *RoleKeys) CheckRecord(g *GroupKey, r *join.Record, key ed25519.PublicKe
 	if r == nil || r.GroupID != g.id || r.Scheme != g.s.Name {
 		return errors.New("groupsig: the record is of another group")
 	}
-	c, m, err := evidence(r)
+	g = g.first()
+	c, m, err := g.evidence(r)
 	if err != nil {
 		return err
 	}
 	if err := g.checkApplication(m, r.Member); err != nil {
+		return err
+	}
+	if err := g.checkNumber(&c.x, r); err != nil {
 		return err
 	}
 	if err := g.check(c, &m.t); err != nil {
@@ -264,7 +344,7 @@ func (k *RoleKeys) CheckRecord(g *GroupKey, r *join.Record, key ed25519.PublicKe
 
 // Finish checks the credential and returns the member's key.
 func (p *PendingMember) Finish(m3 []byte) (*MemberKey, error) {
-	if p == nil || len(p.y) == 0 {
+	if p.wiped() {
 		return nil, errWiped
 	}
 	d := wire.NewDecoder(m3)
@@ -282,6 +362,10 @@ func (p *PendingMember) Finish(m3 []byte) (*MemberKey, error) {
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("groupsig: credential: %w", err)
 	}
+	if p.point != nil && !m.cred.x.Equal(p.gk.numberOf(p.session, p.member, p.point)) {
+		m.Wipe()
+		return nil, errors.New("groupsig: the credential isn't for the application")
+	}
 	m.y = append([]bls12381.Scalar(nil), p.y...)
 	if err := m.load(); err != nil {
 		m.Wipe()
@@ -290,22 +374,32 @@ func (p *PendingMember) Finish(m3 []byte) (*MemberKey, error) {
 	return m, nil
 }
 
+func (p *PendingMember) wiped() bool { return p == nil || len(p.y) == 0 && p.point == nil }
+
 // Group returns the key of the group that is joined.
-func (p *PendingMember) Group() *GroupKey { return p.gk }
+func (p *PendingMember) Group() *GroupKey {
+	if p == nil {
+		return nil
+	}
+	return p.gk
+}
 
 // Wipe overwrites the secrets.
 func (p *PendingMember) Wipe() {
+	if p == nil {
+		return
+	}
 	wipe(p.y)
-	p.y = nil
+	p.y, p.point = nil, nil
 }
 
 // MarshalBinary returns the canonical encoding, which is secret.
 func (p *PendingMember) MarshalBinary() ([]byte, error) {
-	if p == nil || len(p.y) == 0 {
+	if p.wiped() {
 		return nil, errWiped
 	}
 	var e wire.Encoder
-	e.Grow(128 + len(p.member) + len(p.y)*bls12381.ScalarSize)
+	e.Grow(192 + len(p.member) + len(p.y)*bls12381.ScalarSize)
 	e.U8(version)
 	e.U8(suite)
 	e.Fixed(p.gk.id[:])
@@ -314,6 +408,7 @@ func (p *PendingMember) MarshalBinary() ([]byte, error) {
 	for j := range p.y {
 		putScalar(&e, &p.y[j])
 	}
+	e.Fixed(p.point)
 	return e.Data(), nil
 }
 
@@ -322,6 +417,7 @@ func (k *GroupKey) ParsePendingMember(data []byte) (*PendingMember, error) {
 	if k.empty() {
 		return nil, errEmpty
 	}
+	k = k.first()
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	p := &PendingMember{gk: k, y: make([]bls12381.Scalar, len(k.s.Base))}
@@ -330,6 +426,12 @@ func (k *GroupKey) ParsePendingMember(data []byte) (*PendingMember, error) {
 	p.member = string(d.Bytes("member", join.MaxMember))
 	for j := range p.y {
 		readScalar(d, "y", &p.y[j])
+	}
+	if k.s.Static {
+		p.point = d.Fixed("point", staticPoint)
+	}
+	if err := join.CheckMember(p.member); err != nil {
+		d.Fail("member", "%v", err)
 	}
 	if err := d.Finish(); err != nil {
 		p.Wipe()

@@ -41,17 +41,25 @@ func (k *RoleKeys) Tag(g *GroupKey, s Signed) ([]byte, error) {
 }
 
 // linkStatement is d = ξ·u and, for each signature after the first, D3 - D3' =
-// ξ·(D1 - D1') with the first one's: all have one y·g.
-func (k *GroupKey) linkStatement(sigs []*signature) *sigma.Statement {
+// ξ·(D1 - D1') with the first one's: all have one y·g. A member can give two signatures
+// one D1, by using one α twice. If they have one D3 too, they are linked for everybody, and
+// there is nothing to prove; if not, they are of two members.
+func (k *GroupKey) linkStatement(sigs []*signature) (*sigma.Statement, error) {
 	st := &sigma.Statement{Secrets: 1, G1: k.roleRelations(k.s.Linker)}
 	one, two := k.s.Link[0], k.s.Link[1]
-	for _, sig := range sigs[1:] {
+	for i, sig := range sigs[1:] {
 		y := new(bls12381.G1).Sub(&sigs[0].points[two], &sig.points[two])
 		p := new(bls12381.G1).Sub(&sigs[0].points[one], &sig.points[one])
 		bls12381.NormalizeG1(y, p)
+		if p.IsIdentity() {
+			if !y.IsIdentity() {
+				return nil, fmt.Errorf("groupsig: signature %d is of another member than the first", i+1)
+			}
+			continue
+		}
 		st.G1 = append(st.G1, sigma.Relation{Y: y, Terms: []sigma.Term{{W: 0, P: p}}})
 	}
-	return st
+	return st, nil
 }
 
 // MaxLinked is how many signatures a proof is about at the most.
@@ -86,7 +94,8 @@ func (k *GroupKey) linked(set []Signed, context []byte) (*sigma.Statement, *tran
 			return nil, nil, err
 		}
 	}
-	return k.linkStatement(sigs), items, nil
+	st, err := k.linkStatement(sigs)
+	return st, items, err
 }
 
 // ProveLink proves to anyone that one member made all signatures of a set, without

@@ -19,8 +19,13 @@ type MemberKey struct {
 	cred   credential
 	y      []bls12381.Scalar
 
-	combA *bls12381.GTComb // of e(A, P2)
+	update *Update // that gk is of, nil in the first version
+
+	combA *bls12381.GTComb // of e(A, g2)
 }
+
+// maxUpdate bounds the encoding of an update.
+const maxUpdate = 1 << 19
 
 // load checks the credential, and precomputes.
 func (m *MemberKey) load() error {
@@ -34,14 +39,27 @@ func (m *MemberKey) load() error {
 
 func (m *MemberKey) wiped() bool { return m == nil || m.combA == nil }
 
-// Group returns the group's key.
-func (m *MemberKey) Group() *GroupKey { return m.gk }
+// Group returns the group's key, of the version that the member's is of.
+func (m *MemberKey) Group() *GroupKey {
+	if m == nil {
+		return nil
+	}
+	return m.gk
+}
 
 // Member returns the member's identity.
-func (m *MemberKey) Member() string { return m.member }
+func (m *MemberKey) Member() string {
+	if m == nil {
+		return ""
+	}
+	return m.member
+}
 
 // Wipe overwrites the key.
 func (m *MemberKey) Wipe() {
+	if m == nil {
+		return
+	}
 	wipe(m.y)
 	m.y = nil
 	m.cred.a.Wipe()
@@ -57,8 +75,15 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	if m.wiped() {
 		return nil, errWiped
 	}
+	var update []byte
+	if m.update != nil {
+		var err error
+		if update, err = m.update.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
 	var e wire.Encoder
-	e.Grow(128 + len(m.member) + bls12381.G1Size + (1+len(m.y))*bls12381.ScalarSize)
+	e.Grow(128 + len(update) + len(m.member) + bls12381.G1Size + (1+len(m.y))*bls12381.ScalarSize)
 	e.U8(version)
 	e.U8(suite)
 	e.Fixed(m.gk.id[:])
@@ -70,6 +95,9 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	for j := range m.y {
 		putScalar(&e, &m.y[j])
 	}
+	if m.gk.Moves() {
+		e.Bytes(update)
+	}
 	return e.Data(), nil
 }
 
@@ -78,6 +106,7 @@ func (k *GroupKey) ParseMemberKey(data []byte) (*MemberKey, error) {
 	if k.empty() {
 		return nil, errEmpty
 	}
+	k = k.first()
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	m := &MemberKey{gk: k, y: make([]bls12381.Scalar, len(k.s.Base))}
@@ -88,9 +117,18 @@ func (k *GroupKey) ParseMemberKey(data []byte) (*MemberKey, error) {
 	for j := range m.y {
 		readScalar(d, "y", &m.y[j])
 	}
+	var update []byte
+	if k.Moves() {
+		update = d.Bytes("update", maxUpdate)
+	}
 	err := d.Finish()
 	if err == nil {
 		err = join.CheckMember(m.member)
+	}
+	if err == nil && len(update) > 0 {
+		if m.update, err = k.ParseUpdate(update); err == nil {
+			m.gk = m.update.key()
+		}
 	}
 	if err == nil {
 		err = m.load()

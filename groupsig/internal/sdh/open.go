@@ -27,7 +27,7 @@ type Opening struct {
 
 // Member returns the identity of the signer, or "" if it isn't registered.
 func (o *Opening) Member() string {
-	if o.record == nil {
+	if o == nil || o.record == nil {
 		return ""
 	}
 	return o.record.Member
@@ -152,11 +152,14 @@ func (k *RoleKeys) Open(g *GroupKey, register *join.Register, msg transcript.Mes
 	}
 	p.Wipe()
 	bls12381.NormalizeG1(&o.a)
-	if r := register.Find(o.a.Bytes()); r != nil {
+	if register == nil {
+		return nil, errors.New("groupsig: no register")
+	}
+	if r := g.find(register, &o.a); r != nil {
 		if r.GroupID != g.id || r.Scheme != g.s.Name {
 			return nil, errors.New("groupsig: the register is of another group")
 		}
-		c, _, err := evidence(r)
+		c, _, err := g.evidence(r)
 		if err != nil {
 			return nil, err
 		}
@@ -170,6 +173,37 @@ func (k *RoleKeys) Open(g *GroupKey, register *join.Register, msg transcript.Mes
 	}
 	o.proof, err = g.openStatement(sig, &o.a).Prove(g.dst("open"), items, k.secrets)
 	return o, err
+}
+
+// find returns the record of A, or nil. The register has A as it was in the first version,
+// A·d with P2 = g2·d: e(A·d, g2) = e(A, P2). So a search takes a pairing for each record in
+// later versions.
+func (k *GroupKey) find(register *join.Register, a *bls12381.G1) *join.Record {
+	f := k.first()
+	if k == f {
+		return register.Find(a.Bytes())
+	}
+	want := new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(a, f.linesP2))
+	var first bls12381.G1
+	for r := range register.All() {
+		if len(r.Evidence) < bls12381.G1Size || first.SetBytes(r.Evidence[:bls12381.G1Size]) != nil {
+			continue
+		}
+		if new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(&first, k.linesP2)).Equal(want) {
+			return r
+		}
+	}
+	return nil
+}
+
+// FindRecord returns the record that an opening's Value is of, or nil: what an issuer does
+// that an opening accuses. The key is of the version that the signature was.
+func (k *GroupKey) FindRecord(register *join.Register, value []byte) *join.Record {
+	var a bls12381.G1
+	if k.empty() || register == nil || a.SetBytes(value) != nil {
+		return nil
+	}
+	return k.find(register, &a)
 }
 
 // VerifyOpening is what a judge does, who knows the long-term key of the member that the
@@ -199,13 +233,14 @@ func (k *GroupKey) VerifyOpening(msg transcript.Message, sigContext, raw []byte,
 	if o.record.GroupID != k.id || o.record.Scheme != k.s.Name {
 		return errors.New("groupsig: the opening's record is of another group")
 	}
-	d := wire.NewDecoder(o.record.Point)
-	var t bls12381.G1
-	readG1(d, "T", &t)
-	if err := d.Finish(); err != nil {
-		return fmt.Errorf("groupsig: opening: %w", err)
+	t, err := k.pointOf(o.record)
+	if err == nil {
+		err = k.checkNumber(&o.x, o.record)
 	}
-	if err := k.check(&credential{o.a, o.x}, &t); err != nil {
+	if err == nil {
+		err = k.check(&credential{o.a, o.x}, t)
+	}
+	if err != nil {
 		return fmt.Errorf("groupsig: opening: %w", err)
 	}
 	return o.record.Verify(key)

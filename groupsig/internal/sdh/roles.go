@@ -61,15 +61,15 @@ func (k *RoleKeys) public(d *Draft) ([]byte, error) {
 	if k.wiped() {
 		return nil, errWiped
 	}
-	if d.Scheme != k.s {
+	if d == nil || d.Scheme == nil || d.Scheme.Name != k.s.Name {
 		return nil, errors.New("groupsig: the draft is of another scheme")
 	}
 	if k.role == issuerRole {
 		return new(bls12381.G2).ScalarBaseMult(&k.secrets[0]).Bytes(), nil
 	}
-	g := &GroupKey{draft: *d, s: k.s}
+	g := &GroupKey{draft: *d, s: d.Scheme} // the variant of k.s
 	var out []byte
-	for i, key := range k.s.secrets(k.role) {
+	for i, key := range g.s.secrets(k.role) {
 		var e bls12381.Scalar
 		e.Set(&k.secrets[i])
 		if key.Inverse {

@@ -35,15 +35,40 @@ type Scheme struct {
 	// P2 and W are the exponents of the pairing equation, of e(·, P2) and e(·, w).
 	P2, W Terms
 
+	// Moves are the constants that move when a member is revoked, the first of them g1;
+	// none if members aren't revoked by moving keys.
+	Moves []int
+	// Static says that the issuer makes the whole key of a member: there is no Base, and
+	// the issuer can sign as each member. Variant is the static form of a scheme that has one.
+	Static  bool
+	Variant *Scheme
+
 	// Open are the points whose multiples by the opener's secrets, in this order, the
 	// opener subtracts from T_A for A.
 	Open []int
 	// Link are the points of a pseudonym: the second less the first times the linker's
 	// secret.
 	Link [2]int
+}
 
-	// Trace, if it isn't nil, says how signatures are traced.
-	Trace *Trace
+const flagStatic = 1 << 0
+
+// flags are what is absorbed of a variant in the group's ID.
+func (s *Scheme) flags() uint64 {
+	if s.Static {
+		return flagStatic
+	}
+	return 0
+}
+
+// withFlags returns the variant that has flags, or nil.
+func (s *Scheme) withFlags(flags uint64) *Scheme {
+	for ; s != nil; s = s.Variant {
+		if s.flags() == flags {
+			return s
+		}
+	}
+	return nil
 }
 
 // carrier is the number of T_A.
@@ -102,11 +127,7 @@ type Relation struct {
 // SignatureSize is the length of a signature: its points, the challenge and the
 // responses.
 func (s *Scheme) SignatureSize() int {
-	n := len(s.Points)*bls12381.G1Size + (1+s.Secrets)*bls12381.ScalarSize
-	if s.Trace != nil {
-		n += tracedSize
-	}
-	return n
+	return len(s.Points)*bls12381.G1Size + (1+s.Secrets)*bls12381.ScalarSize
 }
 
 // DP06 is the scheme of Delerablée and Pointcheval, Dynamic Fully Anonymous Short Group
@@ -196,6 +217,8 @@ var HLCCN11 = &Scheme{
 //	e(g1, P2)/e(T3, w) = e(T3, P2)^x · e(h, P2)^(-δ1-δ2) · e(h1, P2)^-y · e(h, w)^(-α-β)
 //
 // Signers are anonymous as long as the attacker has nothing opened.
+//
+// Members are revoked after section 7: see [Update].
 var BBS04 = &Scheme{
 	Name: "bbs04",
 	Consts: []Const{{"g1", OfGroup}, {"h1", OfGroup}, {"h", OfLabel},
@@ -223,6 +246,39 @@ var BBS04 = &Scheme{
 	},
 	P2: Terms{{Secret: 2, Of: Point(2)}, {Secret: 3, Of: 2, Minus: true}, {Secret: 4, Of: 2, Minus: true},
 		{Secret: 5, Of: 1, Minus: true}},
-	W:    Terms{{Secret: 0, Of: 2, Minus: true}, {Secret: 1, Of: 2, Minus: true}},
-	Open: []int{0, 1},
+	W:       Terms{{Secret: 0, Of: 2, Minus: true}, {Secret: 1, Of: 2, Minus: true}},
+	Open:    []int{0, 1},
+	Moves:   []int{0, 1},
+	Variant: bbs04Static,
+}
+
+// bbs04Static is BBS04 as sections 4 to 6 have it: no y and no h1, and the issuer makes
+// the whole key of a member, and so can sign in its name.
+var bbs04Static = &Scheme{
+	Name:   "bbs04",
+	Static: true,
+	Consts: []Const{{"g1", OfGroup}, {"h", OfLabel}, {"u", OfOpener}, {"v", OfOpener}},
+	Opener: Role{{Const: 2, Base: 1, Inverse: true}, {Const: 3, Base: 1, Inverse: true}},
+
+	Secrets: 5, // α, β, x, δ1, δ2
+	Blinds:  2,
+	Witness: func(w []bls12381.Scalar, x *bls12381.Scalar, _ []bls12381.Scalar) {
+		w[2].Set(x)
+		w[3].Mul(x, &w[0])
+		w[4].Mul(x, &w[1])
+	},
+	Points: []Terms{
+		{{Secret: 0, Of: 2}},
+		{{Secret: 1, Of: 3}},
+		{{Secret: 0, Of: 1}, {Secret: 1, Of: 1}},
+	},
+	Carriers: []int{2},
+	Relations: []Relation{
+		{0, 0, Terms{{Secret: 2, Of: Point(0)}, {Secret: 3, Of: 2, Minus: true}}},
+		{1, 1, Terms{{Secret: 2, Of: Point(1)}, {Secret: 4, Of: 3, Minus: true}}},
+	},
+	P2:    Terms{{Secret: 2, Of: Point(2)}, {Secret: 3, Of: 1, Minus: true}, {Secret: 4, Of: 1, Minus: true}},
+	W:     Terms{{Secret: 0, Of: 1, Minus: true}, {Secret: 1, Of: 1, Minus: true}},
+	Open:  []int{0, 1},
+	Moves: []int{0},
 }

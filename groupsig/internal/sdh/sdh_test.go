@@ -17,13 +17,17 @@ import (
 	"github.com/undersign/undersign/internal/transcript"
 )
 
-var schemes = []*Scheme{DP06, HLCCN11, BBS04}
+var schemes = []*Scheme{DP06, HLCCN11, BBS04, bbs04Static}
 
 const now = 1_000_000
 
 func each(t *testing.T, f func(t *testing.T, s *Scheme)) {
 	for _, s := range schemes {
-		t.Run(s.Name, func(t *testing.T) {
+		name := s.Name
+		if s.Static {
+			name += "/static"
+		}
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f(t, s)
 		})
@@ -183,6 +187,10 @@ func TestTables(t *testing.T) {
 				t.Errorf("%s: nothing says what is in point %d", s.Name, i)
 			}
 		}
+		// Steps of updates have what credentials are made of, in order.
+		if len(s.Moves) > 0 && !slices.Equal(s.Moves, append([]int{0}, s.Base...)) {
+			t.Errorf("%s: %v moves, and credentials are made of %v", s.Name, s.Moves, s.Base)
+		}
 		// Each secret is bound by something, and every role's constant has a key.
 		bound := make([]bool, s.Secrets)
 		for _, list := range append(slices.Clone(s.Points), s.P2, s.W) {
@@ -209,7 +217,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for s, want := range map[*Scheme]int{DP06: 352, HLCCN11: 304, BBS04: 368} {
+	for s, want := range map[*Scheme]int{DP06: 352, HLCCN11: 304, BBS04: 368, bbs04Static: 336} {
 		if got := s.SignatureSize(); got != want {
 			t.Errorf("%s: %d bytes, not %d", s.Name, got, want)
 		}
@@ -447,9 +455,9 @@ func TestBadApplications(t *testing.T) {
 		g.check(err)
 		own := *r
 		own.Member, own.Session = "mallory", c.Session
-		_, m, err := evidence(r)
+		_, m, err := g.gk.evidence(r)
 		g.check(err)
-		if readBack, _, _ := evidence(&own); readBack == nil {
+		if readBack, _, _ := g.gk.evidence(&own); readBack == nil {
 			t.Fatal("no evidence")
 		}
 		_ = m
@@ -556,7 +564,11 @@ func TestRecords(t *testing.T) {
 		g.join("bob")
 		r, rb := g.register.Member("alice"), g.register.Member("bob")
 		g.check(g.opener.CheckRecord(g.gk, r, public("alice")))
-		for i := 0; i < len(r.Evidence); i += 7 {
+		checked := len(r.Evidence)
+		if s.Static { // there is no proof that the challenge's nonce belongs to
+			checked = bls12381.G1Size + bls12381.ScalarSize
+		}
+		for i := 0; i < checked; i += 7 {
 			x := *r
 			x.Evidence = bytes.Clone(r.Evidence)
 			x.Evidence[i] ^= 1
@@ -592,7 +604,7 @@ func TestGroupKeys(t *testing.T) {
 			}
 		}
 		for _, other := range schemes {
-			if _, err := ParseGroupKey(other, b); (err == nil) != (other == s) {
+			if _, err := ParseGroupKey(other, b); (err == nil) != (other.withFlags(s.flags()) == s) {
 				t.Errorf("read as %s: %v", other.Name, err)
 			}
 		}
