@@ -25,6 +25,10 @@ type application struct {
 	kind    join.Kind
 	t       bls12381.G1
 	proof   []byte
+
+	// Where signatures are traced, I, and what the record has in place of T.
+	hidden *bls12381.G1
+	point  []byte
 }
 
 // statement is T = Σ y_j·B_j.
@@ -40,18 +44,29 @@ func (k *GroupKey) statement(t *bls12381.G1) *sigma.Statement {
 func (m *application) append(e *wire.Encoder) {
 	e.Fixed(m.nonce[:])
 	e.U8(uint8(m.kind))
+	if m.hidden != nil {
+		e.Fixed(m.t.Bytes())
+		e.Fixed(m.hidden.Bytes())
+	}
 	e.Bytes(m.proof)
 }
 
 func (k *GroupKey) readApplication(r *join.Record, d *wire.Decoder) (*application, error) {
-	m := &application{session: r.Session}
-	t, err := k.pointOf(r)
-	if err != nil {
-		return nil, err
+	m := &application{session: r.Session, point: r.Point}
+	if k.s.Trace == nil {
+		t, err := k.pointOf(r)
+		if err != nil {
+			return nil, err
+		}
+		m.t = *t
 	}
-	m.t = *t
 	d.Read("nonce", m.nonce[:])
 	m.kind = join.Kind(d.U8("kind"))
+	if k.s.Trace != nil {
+		m.hidden = new(bls12381.G1)
+		readG1(d, "C", &m.t)
+		readG1(d, "I", m.hidden)
+	}
 	m.proof = d.Bytes("proof", join.MaxEvidence)
 	if k.s.Static && len(m.proof) > 0 {
 		d.Fail("proof", "there is nothing to prove")
@@ -96,6 +111,9 @@ func (k *GroupKey) checkApplication(m *application, member string) error {
 		return nil
 	}
 	c := &join.Challenge{Scheme: k.s.Name, GroupID: k.id, Session: m.session, Nonce: m.nonce, Member: member}
+	if k.s.Trace != nil {
+		return k.checkMixed(m, c)
+	}
 	return join.VerifyVarTime(m.kind, k.dst("join"), c.Context(nil), k.statement(&m.t), m.proof)
 }
 
@@ -134,6 +152,15 @@ func (k *GroupKey) NewJoin(fingerprint [32]byte, c *join.Challenge, member strin
 	if k.s.Static {
 		rand.Read(point)
 		p.point = point
+	} else if k.s.Trace != nil {
+		y, err := k.applyMixed(m, c)
+		if err != nil {
+			p.Wipe()
+			return nil, nil, err
+		}
+		p.y[0].Set(y)
+		y.Wipe()
+		point = m.point
 	} else {
 		m.t = *k.registered(p.y)
 		point = m.t.Bytes()

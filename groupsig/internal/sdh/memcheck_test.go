@@ -56,14 +56,14 @@ func publish(c *cttest.Checker, points ...*bls12381.G1) {
 
 // memcheckCases signs with a member's secrets, blinds and nonces that are undefined.
 func memcheckCases(c *cttest.Checker) {
-	for _, s := range []*Scheme{DP06, HLCCN11, BBS04} {
+	for _, s := range []*Scheme{DP06, HLCCN11, BBS04, CPY06} {
 		g := newGroup(new(testing.T), s, "memcheck")
 		m := g.join("ada")
 		secretScalar(&m.cred.x, "x")
 		for j := range m.y {
 			secretScalar(&m.y[j], "y"+string(rune('0'+j)))
 		}
-		w, nonces := make([]bls12381.Scalar, s.Secrets), make([]bls12381.Scalar, s.Secrets)
+		w, nonces := make([]bls12381.Scalar, s.Secrets), make([]bls12381.Scalar, s.nonces())
 		for i := range s.Blinds {
 			secretScalar(&w[i], "blind "+string(rune('0'+i)))
 		}

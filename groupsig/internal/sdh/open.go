@@ -233,6 +233,12 @@ func (k *GroupKey) VerifyOpening(msg transcript.Message, sigContext, raw []byte,
 	if o.record.GroupID != k.id || o.record.Scheme != k.s.Name {
 		return errors.New("groupsig: the opening's record is of another group")
 	}
+	if k.s.Trace != nil {
+		if err := k.checkTraced(&credential{o.a, o.x}, o.record.Point); err != nil {
+			return err
+		}
+		return o.record.Verify(key)
+	}
 	t, err := k.pointOf(o.record)
 	if err == nil {
 		err = k.checkNumber(&o.x, o.record)

@@ -49,6 +49,9 @@ type Scheme struct {
 	// Link are the points of a pseudonym: the second less the first times the linker's
 	// secret.
 	Link [2]int
+
+	// Trace, if it isn't nil, says how signatures are traced.
+	Trace *Trace
 }
 
 const flagStatic = 1 << 0
@@ -127,7 +130,11 @@ type Relation struct {
 // SignatureSize is the length of a signature: its points, the challenge and the
 // responses.
 func (s *Scheme) SignatureSize() int {
-	return len(s.Points)*bls12381.G1Size + (1+s.Secrets)*bls12381.ScalarSize
+	n := len(s.Points)*bls12381.G1Size + (1+s.Secrets)*bls12381.ScalarSize
+	if s.Trace != nil {
+		n += tracedSize
+	}
+	return n
 }
 
 // DP06 is the scheme of Delerablée and Pointcheval, Dynamic Fully Anonymous Short Group

@@ -17,7 +17,7 @@ import (
 	"github.com/undersign/undersign/internal/transcript"
 )
 
-var schemes = []*Scheme{DP06, HLCCN11, BBS04, bbs04Static}
+var schemes = []*Scheme{DP06, HLCCN11, BBS04, bbs04Static, CPY06}
 
 const now = 1_000_000
 
@@ -217,7 +217,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for s, want := range map[*Scheme]int{DP06: 352, HLCCN11: 304, BBS04: 368, bbs04Static: 336} {
+	for s, want := range map[*Scheme]int{DP06: 352, HLCCN11: 304, BBS04: 368, bbs04Static: 336, CPY06: 752} {
 		if got := s.SignatureSize(); got != want {
 			t.Errorf("%s: %d bytes, not %d", s.Name, got, want)
 		}
@@ -363,9 +363,11 @@ func TestForgeries(t *testing.T) {
 		// The proof's points must carry what the opener finds: A blinded by one secret and
 		// proved with another.
 		for i := range s.Blinds {
-			w, nonces := make([]bls12381.Scalar, s.Secrets), make([]bls12381.Scalar, s.Secrets)
+			w, nonces := make([]bls12381.Scalar, s.Secrets), make([]bls12381.Scalar, s.nonces())
 			for j := range w {
 				w[j].Random()
+			}
+			for j := range nonces {
 				nonces[j].Random()
 			}
 			sig := alice.prove(message("motion"), []byte("context"), w, nonces)

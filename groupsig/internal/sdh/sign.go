@@ -23,7 +23,7 @@ func (m *MemberKey) Sign(msg transcript.Message, context []byte) ([]byte, error)
 	}
 	n := transcript.NewNonces(k.dst("sig"), secret, k.context("sign").Bytes("context", context).Message("m", msg))
 	secret.Wipe()
-	w, nonces := make([]bls12381.Scalar, s.Secrets), make([]bls12381.Scalar, s.Secrets)
+	w, nonces := make([]bls12381.Scalar, s.Secrets), make([]bls12381.Scalar, s.nonces())
 	for i := range s.Blinds {
 		n.Next(&w[i])
 	}
@@ -48,9 +48,12 @@ func (m *MemberKey) prove(msg transcript.Message, context []byte, w, nonces []bl
 		norm = append(norm, &p.commitments[i])
 	}
 	bls12381.NormalizeG1(norm...)
-	sig := &signature{points: p.points}
-	sig.c.Set(m.gk.challenge(msg, context, p.points, p.commitments, p.gt))
-	sig.s = sigma.Respond(&sig.c, nonces, w)
+	for _, t := range p.traced {
+		bls12381.NormalizeG2(&t.t4)
+	}
+	sig := &signature{points: p.points, traced: p.traced}
+	sig.c.Set(m.gk.challenge(msg, context, p.points, p.commitments, p.gt, p.traced...))
+	sig.s = sigma.Respond(&sig.c, nonces[:m.gk.s.Secrets], w)
 	return sig
 }
 
@@ -58,6 +61,7 @@ func (m *MemberKey) prove(msg transcript.Message, context []byte, w, nonces []bl
 type prover struct {
 	points, commitments []bls12381.G1 // not normalised
 	gt                  *bls12381.GT
+	traced              []*traced
 }
 
 // commit fills in the rest of w, and computes the points of a signature and the
@@ -81,6 +85,9 @@ func (m *MemberKey) commit(w, nonces []bls12381.Scalar) *prover {
 		p.commitments = append(p.commitments, *k.sum(k.coefficients(r.Terms, nonces, w)))
 	}
 	p.gt = m.commitGT(w, nonces)
+	if s.Trace != nil {
+		p.traced = []*traced{k.trace(w, nonces)}
+	}
 	return p
 }
 

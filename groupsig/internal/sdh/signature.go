@@ -16,9 +16,11 @@ import (
 // ErrSignature: a signature is wrong, or for something else.
 var ErrSignature = state.ErrSignature
 
-// A signature is the points, the challenge and the responses.
+// A signature is the points, what it is traced by if there is such, the challenge and the
+// responses.
 type signature struct {
 	points []bls12381.G1
+	traced []*traced // one at the most
 	c      bls12381.Scalar
 	s      []bls12381.Scalar
 }
@@ -27,6 +29,9 @@ func (sig *signature) bytes(size int) []byte {
 	b := make([]byte, 0, size)
 	for i := range sig.points {
 		b = sig.points[i].Append(b)
+	}
+	for _, t := range sig.traced {
+		b = t.append(b)
 	}
 	b = sig.c.Append(b)
 	for i := range sig.s {
@@ -41,6 +46,9 @@ func (s *Scheme) parse(raw []byte) (*signature, error) {
 	sig := &signature{points: make([]bls12381.G1, len(s.Points)), s: make([]bls12381.Scalar, s.Secrets)}
 	for i := range sig.points {
 		readG1(d, fmt.Sprint("T", i+1), &sig.points[i])
+	}
+	if s.Trace != nil {
+		sig.traced = []*traced{readTraced(d)}
 	}
 	readPublic(d, "c", &sig.c)
 	for i := range sig.s {
@@ -77,13 +85,20 @@ func signatureID(raw []byte) [sha256.Size]byte {
 }
 
 // challenge hashes what a signature is bound to, its points and the commitments.
-func (k *GroupKey) challenge(msg transcript.Message, context []byte, points, commitments []bls12381.G1, r *bls12381.GT) *bls12381.Scalar {
+func (k *GroupKey) challenge(msg transcript.Message, context []byte, points, commitments []bls12381.G1, r *bls12381.GT, traced ...*traced) *bls12381.Scalar {
 	t := k.context("sign").Bytes("context", context).Message("m", msg)
 	for i := range points {
 		t.G1("T", &points[i])
 	}
+	for _, x := range traced {
+		t.G2("T", &x.t4).GT("T", &x.t5)
+	}
 	for i := range commitments {
 		t.G1("R", &commitments[i])
 	}
-	return t.GT("R", r).Challenge(k.dst("sig"))
+	t.GT("R", r)
+	for _, x := range traced {
+		t.GT("R", &x.r)
+	}
+	return t.Challenge(k.dst("sig"))
 }

@@ -4,8 +4,6 @@
 package sdh
 
 import (
-	"errors"
-
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
 )
@@ -81,20 +79,4 @@ func (t *traced) commit(sb *bls12381.G1, c *bls12381.Scalar) {
 // of reports whether C traces the signature: e(C, T4) = T5.
 func (t *traced) of(c *bls12381.G1) bool {
 	return new(bls12381.GT).PairVarTime(c, &t.t4).Equal(&t.t5)
-}
-
-// registration returns what a member registers in place of C: a hash of e(C, P2), which
-// an opening gives, e(A, w)·e(x·A - g1, P2), without C.
-func (k *GroupKey) registration(z *bls12381.GT) []byte {
-	sum := k.context("registration").GT("e(C, P2)", z).Sum()
-	return sum[:]
-}
-
-// checkRegistered checks for C that is given what the record has in its place.
-func (k *GroupKey) checkRegistered(c *bls12381.G1, point []byte) error {
-	z := new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(c, k.linesP2))
-	if string(k.registration(z)) != string(point) {
-		return errors.New("groupsig: what traces the member isn't what it registered")
-	}
-	return nil
 }

@@ -55,7 +55,7 @@ func frozen(t *testing.T, s *Scheme) (*group, *MemberKey) {
 // frozenSignature signs with chosen blinds and nonces.
 func frozenSignature(m *MemberKey) []byte {
 	s := m.gk.s
-	w, nonces := make([]bls12381.Scalar, s.Secrets), make([]bls12381.Scalar, s.Secrets)
+	w, nonces := make([]bls12381.Scalar, s.Secrets), make([]bls12381.Scalar, s.nonces())
 	for i := range s.Blinds {
 		w[i] = chosen(fmt.Sprint("blind ", i))
 	}

@@ -84,12 +84,20 @@ func (k *GroupKey) valid(msg transcript.Message, context []byte, sig *signature)
 	commitments := k.relations(sig.points).RecomputeVarTime(&sig.c, sig.s)
 	var minus bls12381.Scalar
 	minus.Neg(&sig.c)
-	slots := bls12381.G1SumsVarTime(
+	sums := [][]bls12381.G1Term{
 		append(k.slot(k.s.P2, sig), bls12381.MulG1Table(&sig.c, k.consts[0].table)),
-		append(k.slot(k.s.W, sig), bls12381.MulG1(&minus, &sig.points[k.s.carrier()])))
+		append(k.slot(k.s.W, sig), bls12381.MulG1(&minus, &sig.points[k.s.carrier()])),
+	}
+	if tr := k.s.Trace; tr != nil {
+		sums = append(sums, []bls12381.G1Term{bls12381.MulG1Table(&sig.s[tr.Secret], k.consts[tr.Const].table)})
+	}
+	slots := bls12381.G1SumsVarTime(sums...)
 	var r bls12381.GT
 	r.PairingProductVarTime(bls12381.PairWith(&slots[0], k.linesP2), bls12381.PairWith(&slots[1], k.linesW))
-	return sig.c.Equal(k.challenge(msg, context, sig.points, commitments.G1, &r))
+	for _, t := range sig.traced {
+		t.commit(&slots[2], &sig.c)
+	}
+	return sig.c.Equal(k.challenge(msg, context, sig.points, commitments.G1, &r, sig.traced...))
 }
 
 // A Batch verifies many signatures, each on its own, on all processors: the commitment to
