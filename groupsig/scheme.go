@@ -67,9 +67,12 @@ func DP06() Scheme { return dp06Scheme }
 // BBS04 returns the scheme of package bbs04.
 func BBS04() Scheme { return bbs04Scheme }
 
+// DS18 returns the scheme of package ds18.
+func DS18() Scheme { return ds18Scheme }
+
 // Schemes returns all schemes.
 func Schemes() []Scheme {
-	return []Scheme{BBSGS(), DL21(), DL21SEQ(), GL19(), KLAP20(), PS16(), DP06(), BBS04()}
+	return []Scheme{BBSGS(), DL21(), DL21SEQ(), GL19(), KLAP20(), PS16(), DS18(), DP06(), BBS04()}
 }
 
 // ByName returns the scheme of a name.

@@ -250,7 +250,7 @@ func (g *group) signOptions(scope string) (o groupsig.SignOptions) {
 // contexts reports whether the scheme has contexts.
 func (g *group) contexts() bool {
 	switch g.scheme {
-	case groupsig.PS16(), groupsig.KLAP20(), groupsig.DP06(), groupsig.BBS04():
+	case groupsig.PS16(), groupsig.KLAP20(), groupsig.DS18(), groupsig.DP06(), groupsig.BBS04():
 		return true
 	}
 	return false
