@@ -10,7 +10,7 @@ import (
 )
 
 // laneTerms is the number of terms from which on sums are made in lanes.
-var laneTerms = 50
+var laneTerms = 16
 
 // sumMultiplesLanes is [sumMultiples] with the additions in lanes.
 func sumMultiplesLanes(terms []multiple, workers int) Jacobian {
@@ -56,11 +56,11 @@ var packedTerms = sync.Pool{New: func() any { return new([]packedPoint) }}
 // Costs of a sum in lanes, in nanoseconds.
 const (
 	laneStrausCost = 140_000 // by Straus' method, and of its terms
-	laneLongCost   = 1_350
-	laneShortCost  = 850
+	laneLongCost   = 1_750
+	laneShortCost  = 1_150
 
-	laneEntryCost  = 27 // by buckets: an addition,
-	laneBucketCost = 70 // a bucket,
+	laneEntryCost  = 45 // by buckets: an addition,
+	laneBucketCost = 80 // a bucket,
 	laneWindowCost = 25_000
 )
 

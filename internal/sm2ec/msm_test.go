@@ -282,7 +282,7 @@ func testSqrtBatch(t *testing.T) {
 
 func BenchmarkMultiScalarMult(b *testing.B) {
 	r := newRand(b)
-	for _, n := range []int{16, 32, 64, 128, 256, 512, 2048, 32768} {
+	for _, n := range []int{16, 32, 64, 128, 256, 512, 2048, 8192, 32768} {
 		points, scalars := make([]Affine, n), make([]Scalar, n)
 		for i := range points {
 			points[i] = randPoint(r)

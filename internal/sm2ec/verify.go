@@ -53,8 +53,9 @@ type Config struct {
 	// path.
 	Single func(ok []bool, items []*Item)
 
-	// Signers, if it isn't zero, says that items have numbers of their keys, below it: the
-	// same where keys are the same, and different ones otherwise.
+	// Signers, if it isn't zero, says that all keys are on the curve, and that items have
+	// numbers of them, below it: the same where keys are the same, and different ones
+	// otherwise.
 	Signers int
 
 	// Force makes all items take one path, as far as it's open to them: Joint and
@@ -130,7 +131,7 @@ func (v *verifier) screen() []*signer {
 		items := order[:n:n]
 		order = order[n:]
 		key := v.items[items[0]].P
-		if !key.IsOnCurve() {
+		if v.cfg.Signers == 0 && !key.IsOnCurve() {
 			v.settle(items, BadKey)
 			continue
 		}
