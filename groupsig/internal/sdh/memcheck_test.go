@@ -54,6 +54,23 @@ func publish(c *cttest.Checker, points ...*bls12381.G1) {
 	}
 }
 
+// publishTraced does the same for what a signature is traced by.
+func publishTraced(c *cttest.Checker, t *traced) {
+	c.Leaks("  T4 depends on the secret", func() { bls12381.NormalizeG2(&t.t4) })
+	b := t.t4.Bytes()
+	cttest.Public(b)
+	if err := t.t4.SetBytes(b); err != nil {
+		panic(err)
+	}
+	for _, z := range []*bls12381.GT{&t.t5, &t.r} {
+		b := z.Bytes()
+		tainted(c, b)
+		if err := z.SetBytes(b); err != nil {
+			panic(err)
+		}
+	}
+}
+
 // memcheckCases signs with a member's secrets, blinds and nonces that are undefined.
 func memcheckCases(c *cttest.Checker) {
 	for _, s := range []*Scheme{DP06, HLCCN11, BBS04, CPY06} {
@@ -84,9 +101,12 @@ func memcheckCases(c *cttest.Checker) {
 		if err := p.gt.SetBytes(gt); err != nil {
 			panic(err)
 		}
-		ch := g.gk.challenge(message("m"), nil, p.points, p.commitments, p.gt)
+		for _, t := range p.traced {
+			publishTraced(c, t)
+		}
+		ch := g.gk.challenge(message("m"), nil, p.points, p.commitments, p.gt, p.traced...)
 		var responses []bls12381.Scalar
-		c.Clean(s.Name+": responses", func() { responses = sigma.Respond(ch, nonces, w) })
+		c.Clean(s.Name+": responses", func() { responses = sigma.Respond(ch, nonces[:s.Secrets], w) })
 		b := responses[0].Bytes()
 		tainted(c, b)
 	}
