@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
+
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // Lengths of encoded elements.
@@ -89,6 +91,7 @@ func (p *G1) decode(b []byte, size int, identity bool) error {
 
 // g1DecodeCurve decodes a point of the curve.
 func g1DecodeCurve(b []byte, size int, identity bool) (a bls.G1Affine, err error) {
+	opcount.Add(opcount.DecodeG1, 1)
 	if err := checkFlags(b, size, size == G1Size, identity); err != nil {
 		return a, err
 	}

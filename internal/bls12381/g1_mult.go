@@ -3,7 +3,11 @@
 
 package bls12381
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/undersign/undersign/internal/opcount"
+)
 
 // beta is the cube root of unity with lambda·(x, y) = (beta·x, y).
 var beta = feFromHex("1a0111ea397fe699ec02408663d4de85aa0d857d89759ad4897d29650fb85f9b409427eb4f49fffd8bfd00000000aaac")
@@ -16,6 +20,7 @@ const g1Window = 5
 // It splits k in two, k = k1 + k2·lambda, blinds both halves, and runs through
 // their signed digits together. Entries are read by scanning the whole table.
 func (p *G1) ScalarMult(k *Scalar, q *G1) *G1 {
+	opcount.Add(opcount.MulG1, 1)
 	const digits = glvBits / g1Window
 	k1, k2 := splitBlindedGLV(k)
 	var mag1, neg1, mag2, neg2 [digits]uint8
@@ -133,6 +138,7 @@ func g1CombBlock(t []G1, rows *[combTeeth]G1) {
 
 // CombMult sets p = kq for a secret k, where c was made for q.
 func (p *G1) CombMult(k *Scalar, c *G1Comb) *G1 {
+	opcount.Add(opcount.MulG1, 1)
 	w := combScalar(k)
 	var acc G1
 	var e g1Entry

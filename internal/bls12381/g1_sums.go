@@ -5,6 +5,8 @@ package bls12381
 
 import (
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
+
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // G1SumsVarTime returns several sums, as G1.MultiMultVarTime does for one. They share
@@ -16,6 +18,7 @@ func G1SumsVarTime(sums ...[]G1Term) []G1 {
 	at := map[*G1]int{}
 	var jac []bls.G1Jac
 	for _, terms := range sums {
+		opcount.Add(opcount.MulG1, len(terms))
 		for _, t := range terms {
 			if t.Table != nil {
 				continue

@@ -5,6 +5,8 @@ package bls12381
 
 import (
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
+
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // A G1Term is a summand K·P of public values. P is either a point or has its
@@ -106,6 +108,7 @@ const (
 // forms of the two halves of each scalar; beyond, and for terms without a table,
 // Pippenger's.
 func (p *G1) MultiMultVarTime(terms ...G1Term) *G1 {
+	opcount.Add(opcount.MulG1, len(terms))
 	var loose []G1Term
 	halves := 0
 	for _, t := range terms {

@@ -7,6 +7,8 @@ import (
 	"errors"
 
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
+
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // Bytes returns the compressed encoding of p, in 96 bytes.
@@ -81,6 +83,7 @@ func (p *G2) decode(b []byte, size int, identity bool) error {
 
 // g2DecodeCurve decodes a point of the curve.
 func g2DecodeCurve(b []byte, size int, identity bool) (a bls.G2Affine, err error) {
+	opcount.Add(opcount.DecodeG2, 1)
 	if err := checkFlags(b, size, size == G2Size, identity); err != nil {
 		return a, err
 	}

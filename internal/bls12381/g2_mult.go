@@ -3,7 +3,11 @@
 
 package bls12381
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/undersign/undersign/internal/opcount"
+)
 
 // The endomorphism of G2, (x, y) -> (conj(x)·psiX, conj(y)·psiY), multiplies by
 // the curve's parameter -seed. The factors are 1/(1+u)^((p-1)/3) and
@@ -35,6 +39,7 @@ const g2Window = 4
 // It writes k to the base seed, multiplication by which is an endomorphism,
 // blinds the four digits, and runs through their own signed digits together.
 func (p *G2) ScalarMult(k *Scalar, q *G2) *G2 {
+	opcount.Add(opcount.MulG2, 1)
 	const digits = seedBits / g2Window
 	split := splitBlindedSeed(k)
 	var mag, neg [4][digits]uint8
@@ -140,6 +145,7 @@ func g2CombBlock(t []G2, rows *[combTeeth]G2) {
 
 // CombMult sets p = kq for a secret k, where c was made for q.
 func (p *G2) CombMult(k *Scalar, c *G2Comb) *G2 {
+	opcount.Add(opcount.MulG2, 1)
 	w := combScalar(k)
 	var acc G2
 	var e g2Entry

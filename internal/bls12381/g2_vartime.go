@@ -8,6 +8,8 @@ import (
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/fr"
 
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
+
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // A G2Term is a summand K·P of public values.
@@ -23,6 +25,7 @@ func MulG2(k *Scalar, p *G2) G2Term { return G2Term{K: k, P: p} }
 // with non-adjacent forms of the four digits of each scalar to the base seed, and
 // beyond by Pippenger's.
 func (p *G2) MultiMultVarTime(terms ...G2Term) *G2 {
+	opcount.Add(opcount.MulG2, len(terms))
 	var sum bls.G2Jac
 	if len(terms) <= strausMax {
 		sum = g2Straus(terms)

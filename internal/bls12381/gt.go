@@ -7,6 +7,8 @@ import (
 	"errors"
 
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
+
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // A GT is an element of the target group, the subgroup of order r of Fp12. The
@@ -96,6 +98,7 @@ func (z *GT) SetBytes(b []byte) error {
 
 // SetBytesOrIdentity is SetBytes, and accepts 1.
 func (z *GT) SetBytesOrIdentity(b []byte) error {
+	opcount.Add(opcount.DecodeGT, 1)
 	if len(b) != GTSize {
 		return errors.New("bls12381: an element of GT has 576 bytes")
 	}
@@ -128,6 +131,7 @@ func gtMulSeed(z, x *fe12) {
 
 // Exp sets z = x^k for a secret k. It works like [G2.ScalarMult].
 func (z *GT) Exp(x *GT, k *Scalar) *GT {
+	opcount.Add(opcount.ExpGT, 1)
 	const digits = seedBits / g2Window
 	split := splitBlindedSeed(k)
 	var mag, neg [4][digits]uint8
@@ -210,6 +214,7 @@ func NewGTComb(x *GT) *GTComb {
 
 // CombExp sets z = x^k for a secret k, where c was made for x.
 func (z *GT) CombExp(k *Scalar, c *GTComb) *GT {
+	opcount.Add(opcount.ExpGT, 1)
 	w := combScalar(k)
 	var acc, t fe12
 	for i := combWidth - 1; i >= 0; i-- {

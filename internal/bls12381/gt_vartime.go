@@ -3,9 +3,12 @@
 
 package bls12381
 
+import "github.com/undersign/undersign/internal/opcount"
+
 // ExpVarTime sets z = x^k for public x and k: a product of four powers with
 // exponents of 64 bits, with a table of non-adjacent digits for each.
 func (z *GT) ExpVarTime(x *GT, k *Scalar) *GT {
+	opcount.Add(opcount.ExpGT, 1)
 	const width = 5
 	var odd [4][1 << (width - 2)]fe12
 	var digits [4][66]int8

@@ -10,6 +10,8 @@ import (
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/hash_to_curve"
 
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
+
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // ExpandMessageXMD returns n bytes: expand_message_xmd of RFC 9380, section 5.3.1,
@@ -69,6 +71,7 @@ func hashToField(msg, dst []byte, count int) []fe {
 // HashVarTime sets p to the hash of msg: hash_to_curve of RFC 9380 for the suite
 // BLS12381G1_XMD:SHA-256_SSWU_RO_.
 func (p *G1) HashVarTime(msg, dst []byte) *G1 {
+	opcount.Add(opcount.HashG1, 1)
 	u := hashToField(msg, dst, 2)
 	var sum, q bls.G1Jac
 	for i := range u {
@@ -89,6 +92,7 @@ func (p *G1) HashVarTime(msg, dst []byte) *G1 {
 // HashVarTime sets p to the hash of msg: hash_to_curve of RFC 9380 for the suite
 // BLS12381G2_XMD:SHA-256_SSWU_RO_.
 func (p *G2) HashVarTime(msg, dst []byte) *G2 {
+	opcount.Add(opcount.HashG2, 1)
 	u := hashToField(msg, dst, 4)
 	var sum, q bls.G2Jac
 	for i := range 2 {

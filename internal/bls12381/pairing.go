@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	bls "github.com/consensys/gnark-crypto/ecc/bls12-381"
+
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // A Pair is an argument e(P, Q) of a product of pairings. Q is either a point or
@@ -64,6 +66,8 @@ func (z *GT) PairingProductVarTime(pairs ...Pair) *GT {
 // millerLoops returns the product before the final exponentiation, and the pairs that it
 // has taken lines of.
 func millerLoops(pairs []Pair) (f fe12, list []miller) {
+	opcount.Add(opcount.Pairing, len(pairs))
+	opcount.Add(opcount.FinalExp, 1)
 	var fixedP []bls.G1Affine
 	list = make([]miller, 0, len(pairs))
 	copies := lineCopies.Get().(*[]lineTable)

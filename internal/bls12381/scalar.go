@@ -10,6 +10,8 @@ import (
 	"math/bits"
 
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/fr"
+
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // ScalarSize is the length of an encoded scalar.
@@ -151,6 +153,7 @@ func (z *Scalar) SetUint128(hi, lo uint64) *Scalar {
 
 // SetBytes sets z to an integer in 32 bytes, big-endian, which must be below r.
 func (z *Scalar) SetBytes(b []byte) error {
+	opcount.Add(opcount.DecodeScalar, 1)
 	if len(b) != ScalarSize {
 		return errors.New("bls12381: a scalar has 32 bytes")
 	}

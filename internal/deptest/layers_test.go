@@ -50,6 +50,7 @@ var packages = map[string]int{
 	"internal/edwards":    arithmetic,
 	"internal/zip215":     arithmetic,
 	"internal/hashpairs":  arithmetic,
+	"internal/opcount":    arithmetic,
 
 	"groupsig/internal/...": arithmetic, // what the packages of group signatures share
 

@@ -3,7 +3,11 @@
 
 package modexp
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/undersign/undersign/internal/opcount"
+)
 
 // Exp sets z = x^e. Its time depends on the width of e, not on its value.
 func (m *Modulus) Exp(z, x *Element, e Nat) {
@@ -18,6 +22,7 @@ func (m *Modulus) ExpBits(z, x *Element, e Nat, bits int) {
 		copy(z.l, m.one)
 		return
 	}
+	opcount.Add(opcount.ExpZn, 1)
 	l := len(m.n)
 	w := fixedWindow(bits)
 	buf := make([]uint64, (1<<w+4)*l)
@@ -72,6 +77,7 @@ func (m *Modulus) ExpVarTime(z, x *Element, e *big.Int) {
 		panic(errNegative)
 	}
 	if !fast() {
+		opcount.Add(opcount.ExpZn, 1)
 		v := new(big.Int).Exp(m.BigVarTime(x), e, m.Big())
 		m.toMont(z.l, natFromBig(v, len(z.l)))
 		return

@@ -6,6 +6,8 @@ package modexp
 import (
 	"math/big"
 	"math/bits"
+
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // lanesPay returns the number of powers from which on eight lanes are faster than
@@ -53,6 +55,7 @@ func expLanes(zs, xs []*Element, ms []*Modulus, es []Nat, bits int) {
 		return
 	}
 
+	opcount.Add(opcount.ExpZn, len(xs))
 	w := min(fixedWindow(bits), 5) // the table should stay in the second-level cache
 	p := newLanePowers(ms, 1<<w)
 	defer p.wipe()
@@ -116,6 +119,7 @@ func (m *Modulus) ExpShared(zs [][]*Element, xs []*Element, es [][]Nat, bits int
 // expShared serves the bases from at to end. It takes a comb of few teeth, as a
 // table of eight bases is large: see [Table].
 func (m *Modulus) expShared(zs [][]*Element, xs []*Element, es [][]Nat, at, end, bits int) {
+	opcount.Add(opcount.ExpZn, len(es)*(end-at))
 	const teeth = 5
 	cols := (bits + teeth - 1) / teeth
 	ms := make([]*Modulus, end-at)

@@ -3,7 +3,11 @@
 
 package modexp
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/undersign/undersign/internal/opcount"
+)
 
 // MultiExpVarTime sets z to the product of the powers xs[i]^es[i], with public
 // exponents es[i] >= 0. No powers at all give 1.
@@ -25,6 +29,7 @@ func (m *Modulus) MultiExpVarTime(z *Element, xs []*Element, es []*big.Int) erro
 }
 
 func (m *Modulus) straus(z *Element, xs []*Element, es []*big.Int) {
+	opcount.Add(opcount.ExpZn, len(xs))
 	top := 0
 	for _, e := range es {
 		top = max(top, e.BitLen())

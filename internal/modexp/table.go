@@ -3,7 +3,11 @@
 
 package modexp
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/undersign/undersign/internal/opcount"
+)
 
 // maxTableEntries bounds a Table: 256 KiB at 4096 bits.
 const maxTableEntries = 512
@@ -112,6 +116,7 @@ func (t *Table) Exp(z *Element, e Nat) {
 		m.Exp(z, &Element{t.base}, e)
 		return
 	}
+	opcount.Add(opcount.ExpZn, 1)
 	l := len(m.n)
 	buf := make([]uint64, 4*l)
 	scratch, acc, f := buf[:2*l], buf[2*l:3*l], buf[3*l:]
@@ -159,6 +164,7 @@ func (t *Table) ExpVarTime(z *Element, e *big.Int) {
 		m.ExpVarTime(z, &Element{t.base}, e)
 		return
 	}
+	opcount.Add(opcount.ExpZn, 1)
 	l := len(m.n)
 	scratch := make([]uint64, 2*l)
 	acc := append([]uint64(nil), m.one...)
