@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -214,7 +213,7 @@ func (s *Server) Start() {
 
 func end(cmd *exec.Cmd) {
 	if cmd.ProcessState == nil {
-		cmd.Process.Signal(syscall.SIGCONT)
+		cmd.Process.Signal(resume)
 		cmd.Process.Kill()
 		cmd.Wait()
 	}
@@ -225,12 +224,12 @@ func (s *Server) Kill() { end(s.cmd) }
 
 // Pause makes a server silent, as when a network is partitioned: connections stay, and
 // nothing comes.
-func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
+func (s *Server) Pause() { s.signal(stop) }
 
 // Wake ends that.
-func (s *Server) Wake() { s.signal(syscall.SIGCONT) }
+func (s *Server) Wake() { s.signal(resume) }
 
-func (s *Server) signal(sig syscall.Signal) {
+func (s *Server) signal(sig os.Signal) {
 	s.t.Helper()
 	if err := s.cmd.Process.Signal(sig); err != nil {
 		s.t.Fatal(err)
