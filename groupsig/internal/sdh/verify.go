@@ -17,17 +17,23 @@ import (
 
 // Verify returns nil if a member signed the message for the context.
 func (k *GroupKey) Verify(msg transcript.Message, context, raw []byte) error {
+	_, err := k.verified(msg, context, raw)
+	return err
+}
+
+// verified returns a signature that it has verified.
+func (k *GroupKey) verified(msg transcript.Message, context, raw []byte) (*signature, error) {
 	if k.empty() {
-		return errEmpty
+		return nil, errEmpty
 	}
 	sig, err := k.s.parse(raw)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !k.valid(msg, context, sig) {
-		return ErrSignature
+		return nil, ErrSignature
 	}
-	return nil
+	return sig, nil
 }
 
 // relations are those in G1 of a signature's proof.
@@ -103,6 +109,9 @@ func (k *GroupKey) valid(msg transcript.Message, context []byte, sig *signature)
 // A Batch verifies many signatures, each on its own, on all processors: the commitment to
 // the pairing equation is in GT, and nothing can be merged.
 type Batch struct {
+	// Check, if it isn't nil, refuses the signatures of who is on its list.
+	Check *Check
+
 	k     *GroupKey
 	items []item
 }
@@ -126,6 +135,11 @@ func (b *Batch) Len() int { return len(b.items) }
 
 // Verify returns nil if all signatures are valid, and else a *[state.BatchError].
 func (b *Batch) Verify() error {
+	if b.Check != nil {
+		if err := b.k.inForce(b.Check.List, b.Check.Now, b.Check.MinNumber); err != nil {
+			return err
+		}
+	}
 	errs := make([]error, len(b.items))
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -133,7 +147,11 @@ func (b *Batch) Verify() error {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
 				it := b.items[i]
-				errs[i] = b.k.Verify(it.msg, it.context, it.raw)
+				if b.Check != nil {
+					errs[i] = b.k.VerifyListed(it.msg, it.context, it.raw, *b.Check)
+				} else {
+					errs[i] = b.k.Verify(it.msg, it.context, it.raw)
+				}
 			}
 		})
 	}
