@@ -27,11 +27,19 @@ const (
 	Token
 	// Convert: there is a converter. See [Converter] and [Blinder].
 	Convert
+	// Link: there is a linker, who sees which signatures are of one member. See
+	// [LinkingScheme], [LinkingAuthority] and [LinkingVerifier].
+	Link
+	// Rekey: members are revoked by moving the group's key, and all others' keys with it.
+	// The [IssuerKey] is the [Revoker]. See [Rekeyer] and [RevocationReader].
+	Rekey
+	// Static: the issuer makes the members' keys, and can sign in their names.
+	Static
 
 	allFeatures = 1<<iota - 1
 )
 
-var featureNames = []string{"scope", "escrow", "sequence", "epoch", "token", "convert"}
+var featureNames = []string{"scope", "escrow", "sequence", "epoch", "token", "convert", "link", "rekey", "static"}
 
 // Has reports whether f has all of g.
 func (f Features) Has(g Features) bool { return f&g == g }
@@ -86,7 +94,7 @@ func provides[T any](f Features) bool {
 	var need Features
 	switch any((*T)(nil)).(type) {
 	case *RevocationReader:
-		return f.Has(Token) || f.Has(Scope)
+		return f.Has(Token) || f.Has(Scope) || f.Has(Rekey)
 	case *Linker, *Claimer, *LinkVerifier:
 		need = Scope
 	case *SequenceLinker, *SequenceVerifier:
@@ -97,6 +105,10 @@ func provides[T any](f Features) bool {
 		need = Epoch
 	case *Blinder:
 		need = Convert
+	case *LinkingVerifier:
+		need = Link
+	case *Rekeyer:
+		need = Rekey
 	}
 	return f.Has(need)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/undersign/undersign/groupsig/internal/bbs"
 	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/sdh"
 	"github.com/undersign/undersign/groupsig/internal/state"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 )
@@ -110,10 +111,29 @@ type Opener interface {
 	Open(gk GroupKey, register *Register, msg, sig []byte, opts VerifyOptions, context []byte) (Opening, error)
 }
 
-// A Revoker is an [Opener] of a group with tokens.
+// A LinkingAuthority, the linker, sees which signatures are of one member, and not of
+// which. It can't open.
+type LinkingAuthority interface {
+	Role
+	// Tag verifies a signature, and returns what all signatures of one member have in
+	// common, and no others. Tags are the linker's secret.
+	Tag(gk GroupKey, s Signed) ([]byte, error)
+	// ProveLink proves to anyone that one member made all signatures of a set.
+	ProveLink(gk GroupKey, set []Signed, context []byte) ([]byte, error)
+}
+
+// A LinkingVerifier is a [GroupKey] of a group with a linker.
+type LinkingVerifier interface {
+	// VerifyLink checks the proof, and the signatures.
+	VerifyLink(set []Signed, context, link []byte) error
+}
+
+// A Revoker is an [Opener] of a group with tokens, or the [IssuerKey] of one that rekeys:
+// there the list is how the key moves, signatures are valid under the newest list alone,
+// and old ones stay anonymous.
 type Revoker interface {
-	// RevocationList signs the list of those who are revoked in the opener's register
-	// (see its method Revoke). It shows everybody what they signed, in the past too.
+	// RevocationList signs the list of those who are revoked in the revoker's register
+	// (see its method Revoke). With tokens it shows everybody what they signed, in the past too.
 	// Base is the list before, nil at first: its number must be lower, and pseudonyms
 	// on it are kept.
 	RevocationList(gk GroupKey, register *Register, terms Terms, base Revocation) (Revocation, error)
@@ -218,7 +238,8 @@ type VerifyOptions struct {
 	MinEpoch, MaxEpoch uint64
 	Announcement       Announcement
 
-	// Revocation, if it isn't nil, says who is revoked.
+	// Revocation, if it isn't nil, says who is revoked. Openings of groups that rekey take
+	// it for what was signed under it or any before it.
 	Revocation Revocation
 
 	// Now is the time, in seconds since 1970, and MinNumber and MinAnnouncement are
@@ -267,6 +288,10 @@ func core(s State) *state.State {
 			return &s.State
 		}
 	case *tokens.List:
+		if s != nil {
+			return &s.State
+		}
+	case *sdh.Update:
 		if s != nil {
 			return &s.State
 		}
@@ -326,7 +351,7 @@ type OpeningVerifier interface {
 	VerifyOpening(msg, sig []byte, opts VerifyOptions, o Opening, key ed25519.PublicKey, context []byte) error
 }
 
-// A RevocationReader is a [GroupKey] of a group with tokens or scopes.
+// A RevocationReader is a [GroupKey] of a group with tokens or scopes, or that rekeys.
 type RevocationReader interface {
 	// ParseRevocation decodes a list and checks its signature. Whether it is in force
 	// is checked by each verification; see also [Replaces].
@@ -347,6 +372,15 @@ type Updater interface {
 	Epoch() uint64
 	// Update takes a credential for another epoch, the announced one.
 	Update(credential []byte, epoch uint64) error
+}
+
+// A Rekeyer is a [MemberKey] of a group that rekeys.
+type Rekeyer interface {
+	// Version is how many have been revoked for the key.
+	Version() uint64
+	// Rekey takes the key along to a list, which is the one that is published for all.
+	// If the member is on it the error is [ErrRevoked].
+	Rekey(r Revocation) error
 }
 
 // A Linker is a [MemberKey] of a group with scopes.

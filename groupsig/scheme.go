@@ -43,6 +43,12 @@ type Scheme interface {
 	sealed()
 }
 
+// A LinkingScheme is a [Scheme] whose groups have a linker.
+type LinkingScheme interface {
+	GenerateLinkerKey() LinkingAuthority
+	ParseLinkerKey(data []byte) (LinkingAuthority, error)
+}
+
 // PS16 returns the scheme of package ps16.
 func PS16() Scheme { return ps16Scheme }
 
@@ -64,6 +70,9 @@ func BBSGS() Scheme { return bbsgsScheme }
 // DP06 returns the scheme of package dp06.
 func DP06() Scheme { return dp06Scheme }
 
+// HLCCN11 returns the scheme of package hlccn11.
+func HLCCN11() Scheme { return hlccn11Scheme }
+
 // BBS04 returns the scheme of package bbs04.
 func BBS04() Scheme { return bbs04Scheme }
 
@@ -72,7 +81,7 @@ func DS18() Scheme { return ds18Scheme }
 
 // Schemes returns all schemes.
 func Schemes() []Scheme {
-	return []Scheme{BBSGS(), DL21(), DL21SEQ(), GL19(), KLAP20(), PS16(), DS18(), DP06(), BBS04()}
+	return []Scheme{BBSGS(), DL21(), DL21SEQ(), GL19(), KLAP20(), PS16(), DS18(), DP06(), HLCCN11(), BBS04()}
 }
 
 // ByName returns the scheme of a name.

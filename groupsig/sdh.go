@@ -15,29 +15,39 @@ import (
 // An sdhScheme is one of those whose credentials are Boneh and Boyen's: a table of the
 // core that its package stands on.
 type sdhScheme struct {
-	table   *sdh.Scheme
-	summary string
+	table              *sdh.Scheme
+	summary            string
+	required, optional Features
 }
 
 var (
-	dp06Scheme  = &sdhScheme{sdh.DP06, "a classic, anonymous even where others' signatures are opened; an opener"}
-	bbs04Scheme = &sdhScheme{sdh.BBS04, "the classic of 2004; an opener"}
+	dp06Scheme = &sdhScheme{sdh.DP06, "a classic, anonymous even where others' signatures are opened; no revocation",
+		Escrow, 0}
+	hlccn11Scheme = &linkingScheme{&sdhScheme{sdh.HLCCN11, "a linker sees which signatures are of one member, and not of which; no revocation",
+		Escrow | Link, 0}}
+	bbs04Scheme = &sdhScheme{sdh.BBS04, "the classic of 2004; members are revoked by moving the key; with static the issuer can frame",
+		Escrow | Rekey, Static}
 )
 
 func (s *sdhScheme) Name() string       { return s.table.Name }
 func (s *sdhScheme) Summary() string    { return s.summary }
-func (s *sdhScheme) Required() Features { return Escrow }
-func (s *sdhScheme) Optional() Features { return 0 }
+func (s *sdhScheme) Required() Features { return s.required }
+func (s *sdhScheme) Optional() Features { return s.optional }
 func (s *sdhScheme) sealed()            {}
 
 func (s *sdhScheme) NewDraft(label string, f Features) (Draft, error) {
-	if _, err := checkFeatures(s, f); err != nil {
+	f, err := checkFeatures(s, f)
+	if err != nil {
 		return nil, err
+	}
+	table := s.table
+	if f.Has(Static) {
+		table = table.Variant
 	}
 	if err := join.CheckLabel(label); err != nil {
 		return nil, err
 	}
-	return &sdhDraft{s, &sdh.Draft{Scheme: s.table, Label: label}}, nil
+	return &sdhDraft{s, &sdh.Draft{Scheme: table, Label: label}}, nil
 }
 
 func (s *sdhScheme) ParseDraft(data []byte) (Draft, error) {
@@ -86,14 +96,32 @@ func (s *sdhScheme) ParseOpenerKey(data []byte) (Opener, error) {
 func (s *sdhScheme) GenerateConverterKey() (Converter, error)    { return nil, errNoConverter }
 func (s *sdhScheme) ParseConverterKey([]byte) (Converter, error) { return nil, errNoConverter }
 
+// A linkingScheme is one with a linker.
+type linkingScheme struct{ *sdhScheme }
+
+func (s *sdhScheme) scheme() Scheme {
+	if s == hlccn11Scheme.sdhScheme {
+		return hlccn11Scheme
+	}
+	return s
+}
+
+// features of a group of a table.
+func (s *sdhScheme) features(static bool) Features {
+	if static {
+		return s.required | Static
+	}
+	return s.required
+}
+
 type sdhDraft struct {
 	s *sdhScheme
 	d *sdh.Draft
 }
 
-func (d *sdhDraft) Scheme() Scheme                 { return d.s }
+func (d *sdhDraft) Scheme() Scheme                 { return d.s.scheme() }
 func (d *sdhDraft) Label() string                  { return d.d.Label }
-func (d *sdhDraft) Features() Features             { return Escrow }
+func (d *sdhDraft) Features() Features             { return d.s.features(d.d.Scheme.Static) }
 func (d *sdhDraft) ID() ([32]byte, error)          { return d.d.ID(), nil }
 func (d *sdhDraft) MarshalBinary() ([]byte, error) { return d.d.MarshalBinary() }
 func (d *sdhDraft) sealed()                        {}
@@ -186,12 +214,11 @@ func (o *sdhOpener) Open(x GroupKey, register *Register, msg, sig []byte, opts V
 	if err != nil {
 		return nil, err
 	}
-	opts.Revocation = nil
-	sigContext, err := g.options(opts)
+	sigContext, k, err := g.old(opts, msg, sig)
 	if err != nil {
 		return nil, err
 	}
-	out, err := o.k.Open(g.k, register, transcript.MessageOf(msg), sigContext, sig, context)
+	out, err := o.k.Open(k, register, transcript.MessageOf(msg), sigContext, sig, context)
 	if err != nil {
 		return nil, err
 	}
@@ -204,9 +231,9 @@ type sdhGroup struct {
 	k *sdh.GroupKey
 }
 
-func (g *sdhGroup) Scheme() Scheme                 { return g.s }
+func (g *sdhGroup) Scheme() Scheme                 { return g.s.scheme() }
 func (g *sdhGroup) Label() string                  { return g.k.Label() }
-func (g *sdhGroup) Features() Features             { return Escrow }
+func (g *sdhGroup) Features() Features             { return g.s.features(g.k.Static()) }
 func (g *sdhGroup) ID() [32]byte                   { return g.k.ID() }
 func (g *sdhGroup) MarshalBinary() ([]byte, error) { return g.k.MarshalBinary() }
 func (g *sdhGroup) NewSessions() *Sessions         { return g.k.NewSessions() }
@@ -240,27 +267,110 @@ func (g *sdhGroup) ParseMemberKey(data []byte) (MemberKey, error) {
 
 var errNoList = errors.New("groupsig: the scheme has no lists of revoked members")
 
-// options returns the context, if what is demanded fits the group.
-func (g *sdhGroup) options(o VerifyOptions) ([]byte, error) {
-	switch {
-	case o.Revocation != nil:
-		return nil, errNoList
-	case o.Announcement != nil:
+// options returns the context, if what is demanded fits the group, and the key that
+// signatures are verified by: the newest.
+func (g *sdhGroup) options(o VerifyOptions) ([]byte, *sdh.GroupKey, error) {
+	context, err := g.context(o)
+	if err != nil || o.Revocation == nil {
+		return context, g.k, err
+	}
+	u, err := g.update(o.Revocation)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := g.k.Fresh(u, o.Now, o.MinNumber)
+	return context, k, err
+}
+
+// context is options without revocation.
+func (g *sdhGroup) context(o VerifyOptions) ([]byte, error) {
+	if o.Announcement != nil {
 		return nil, errEpoch
 	}
 	return noScope(o.Scope, o.Context)
 }
 
-func (g *sdhGroup) Verify(msg, sig []byte, opts VerifyOptions) error {
-	context, err := g.options(opts)
+// update returns what is behind a list.
+func (g *sdhGroup) update(r Revocation) (*sdh.Update, error) {
+	if !g.k.Moves() {
+		return nil, errNoList
+	}
+	u, ok := r.(*sdh.Update)
+	if !ok || u == nil {
+		return nil, &StaleError{What: "revocation list", Reason: "it is of another scheme"}
+	}
+	return u, nil
+}
+
+// old is options for what may have been signed under an older key.
+func (g *sdhGroup) old(o VerifyOptions, msg, sig []byte) ([]byte, *sdh.GroupKey, error) {
+	context, err := g.context(o)
+	if err != nil || o.Revocation == nil {
+		return context, g.k, err
+	}
+	u, err := g.update(o.Revocation)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := g.k.KeyOf(u, transcript.MessageOf(msg), context, sig)
+	return context, k, refused(err)
+}
+
+func (g *sdhGroup) ParseRevocation(data []byte) (Revocation, error) {
+	u, err := g.k.ParseUpdate(data)
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+func (g *sdhGroup) MarkListed(register *Register, r Revocation, now int64) (int, error) {
+	u, err := g.update(r)
+	if err != nil {
+		return 0, err
+	}
+	return g.k.MarkListed(register, u, now)
+}
+
+// RevocationList moves the key.
+func (i *sdhIssuer) RevocationList(x GroupKey, register *Register, terms Terms, base Revocation) (Revocation, error) {
+	g, err := i.group(x)
+	if err != nil {
+		return nil, err
+	}
+	var b *sdh.Update
+	if base != nil {
+		if b, err = g.update(base); err != nil {
+			return nil, err
+		}
+	}
+	u, err := i.k.Update(g.k, register, terms, b)
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+func (m *sdhMember) Version() uint64 { return m.m.Version() }
+
+func (m *sdhMember) Rekey(r Revocation) error {
+	u, err := m.g.update(r)
 	if err != nil {
 		return err
 	}
-	return refused(g.k.Verify(transcript.MessageOf(msg), context, sig))
+	return m.m.Update(u)
+}
+
+func (g *sdhGroup) Verify(msg, sig []byte, opts VerifyOptions) error {
+	context, k, err := g.options(opts)
+	if err != nil {
+		return err
+	}
+	return refused(k.Verify(transcript.MessageOf(msg), context, sig))
 }
 
 func (g *sdhGroup) SignatureID(_, sig []byte, opts VerifyOptions) ([32]byte, error) {
-	if _, err := g.options(opts); err != nil {
+	if _, err := g.context(opts); err != nil {
 		return [32]byte{}, err
 	}
 	return g.k.SignatureID(sig)
@@ -285,8 +395,8 @@ type sdhBatch struct {
 }
 
 func (g *sdhGroup) Batch(opts VerifyOptions) Batch {
-	context, err := g.options(opts)
-	return &sdhBatch{g.k.Batch(), context, err}
+	context, k, err := g.options(opts)
+	return &sdhBatch{k.Batch(), context, err}
 }
 
 func (b *sdhBatch) Add(msg, sig []byte) { b.b.Add(transcript.MessageOf(msg), b.context, sig) }
@@ -308,8 +418,7 @@ func (g *sdhGroup) ParseOpening(data []byte) (Opening, error) {
 }
 
 func (g *sdhGroup) VerifyOpening(msg, sig []byte, opts VerifyOptions, x Opening, key ed25519.PublicKey, context []byte) error {
-	opts.Revocation = nil
-	sigContext, err := g.options(opts)
+	sigContext, k, err := g.old(opts, msg, sig)
 	if err != nil {
 		return err
 	}
@@ -317,7 +426,7 @@ func (g *sdhGroup) VerifyOpening(msg, sig []byte, opts VerifyOptions, x Opening,
 	if !ok {
 		return errForeign
 	}
-	return g.k.VerifyOpening(transcript.MessageOf(msg), sigContext, sig, o, key, context)
+	return k.VerifyOpening(transcript.MessageOf(msg), sigContext, sig, o, key, context)
 }
 
 type sdhPending struct {

@@ -52,6 +52,8 @@ func Run(t *testing.T, scheme groupsig.Scheme, f groupsig.Features, opts Options
 		{"link", testLink},
 		{"sequence", testSequence},
 		{"convert", testConvert},
+		{"linker", testLinker},
+		{"rekey", testRekey},
 		{"revoke/list", testRevokeList},
 		{"revoke/pseudonyms", testRevokePseudonyms},
 		{"revoke/epoch", testRevokeEpoch},
@@ -77,6 +79,7 @@ type group struct {
 	issuer    groupsig.IssuerKey
 	opener    groupsig.Opener    // nil in groups without
 	converter groupsig.Converter // nil in groups without
+	linker    groupsig.LinkingAuthority
 	sessions  *groupsig.Sessions
 	register  *groupsig.Register // the issuer's
 	opening   *groupsig.Register // the opener's
@@ -165,6 +168,11 @@ func newGroup(t *testing.T, scheme groupsig.Scheme, f groupsig.Features, label s
 		g.converter = again(g, must(scheme.GenerateConverterKey())(g), scheme.ParseConverterKey)
 		roles = append(roles, g.converter)
 	}
+	if g.f.Has(groupsig.Link) {
+		s := scheme.(groupsig.LinkingScheme)
+		g.linker = again(g, s.GenerateLinkerKey(), s.ParseLinkerKey)
+		roles = append(roles, g.linker)
+	}
 	for _, r := range roles {
 		g.check(r.Enroll(draft))
 	}
@@ -250,7 +258,7 @@ func (g *group) signOptions(scope string) (o groupsig.SignOptions) {
 // contexts reports whether the scheme has contexts.
 func (g *group) contexts() bool {
 	switch g.scheme {
-	case groupsig.PS16(), groupsig.KLAP20(), groupsig.DS18(), groupsig.DP06(), groupsig.BBS04():
+	case groupsig.PS16(), groupsig.KLAP20(), groupsig.DS18(), groupsig.DP06(), groupsig.HLCCN11(), groupsig.BBS04():
 		return true
 	}
 	return false

@@ -359,6 +359,9 @@ func testSecrets(g *group) {
 	if g.converter != nil {
 		keys = append(keys, must(g.scheme.ParseConverterKey(g.encoded(g.converter)))(g))
 	}
+	if g.linker != nil {
+		keys = append(keys, must(g.scheme.(groupsig.LinkingScheme).ParseLinkerKey(g.encoded(g.linker)))(g))
+	}
 	for _, k := range keys {
 		if out := fmt.Sprintf("%v %+v %#v %s %x", k, k, k, k, k); strings.Count(out, "secret key") != 5 {
 			g.t.Errorf("%T prints %s", k, out)

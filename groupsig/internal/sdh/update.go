@@ -316,6 +316,30 @@ func (k *GroupKey) Fresh(u *Update, now int64, minNumber uint64) (*GroupKey, err
 	return u.key(), nil
 }
 
+// KeyOf returns the key of the version that a signature is valid in, of those that an update
+// has: it verifies it. Whether the update is in force plays no part.
+func (k *GroupKey) KeyOf(u *Update, msg transcript.Message, context, raw []byte) (*GroupKey, error) {
+	if k.empty() {
+		return nil, errEmpty
+	}
+	if err := u.of(k); err != nil {
+		return nil, err
+	}
+	if _, err := k.s.parse(raw); err != nil {
+		return nil, err
+	}
+	for n := u.Len(); n >= 0; n-- {
+		z, err := u.KeyAt(uint64(n))
+		if err != nil {
+			return nil, err
+		}
+		if z.Verify(msg, context, raw) == nil {
+			return z, nil
+		}
+	}
+	return nil, ErrSignature
+}
+
 // revokes reports whether a credential's x is revoked by a step from number n on.
 func (u *Update) revokes(x *bls12381.Scalar, n int) bool {
 	for i := n; i < len(u.steps); i++ {
