@@ -11,7 +11,8 @@ const laneCount = 8
 // A block is eight residues modulo p, in limbs of 52 bits from the lowest, and in
 // Montgomery form x·2²⁶⁰. They aren't always below p: a product is below xy/2²⁶⁰ + p,
 // and what is kept for long is folded, to below 2²⁵⁶ + 2²³¹. Products of anything that has
-// limbs of 52 bits are right, and come out below 2p if xy < 16p².
+// limbs of 52 bits are right, and come out below 2p if xy < 16p². What products alone
+// take may be left loose, with more in the upper bits of limbs, which they don't read.
 type block [5][laneCount]uint64
 
 // A lanePoint is eight affine points.

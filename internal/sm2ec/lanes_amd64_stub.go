@@ -12,7 +12,7 @@ package sm2ec
 //go:noescape
 func mulIFMA(z *uint64, x *uint64, y *uint64, step int, n int)
 
-// sqrIFMA squares 2·pairs blocks so many times, both above zero.
+// sqrIFMA squares 2·pairs blocks so many times, both above zero, for products alone.
 //
 //go:noescape
 func sqrIFMA(z *uint64, pairs int, times int)

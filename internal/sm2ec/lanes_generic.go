@@ -99,6 +99,14 @@ func (z lane) carried() lane {
 	return z
 }
 
+// loose returns z with limbs whose low 52 bits are right, for products, which read no others.
+func (z lane) loose() lane {
+	for i := range 4 {
+		z[i+1] += uint64(int64(z[i]) >> 52)
+	}
+	return z
+}
+
 // folded returns z, which is positive, with multiples of 2²⁵⁶ replaced.
 func (z lane) folded() lane {
 	q := uint64(int64(z[4]) >> 48)
@@ -132,13 +140,13 @@ func mulLanesGeneric(z, x, y []block) {
 	}
 }
 
-// sqrLanesGeneric squares all n times.
+// sqrLanesGeneric squares all n times, for products alone.
 func sqrLanesGeneric(z []block, n int) {
 	for i := range z {
 		for j := range laneCount {
 			l := z[i].lane(j)
 			for range n {
-				l = product(&l, &l).carried()
+				l = product(&l, &l).loose()
 			}
 			z[i].setLane(j, &l)
 		}
@@ -164,7 +172,7 @@ func laneDifferencesGeneric(q []laneQuotient, a, b []lanePoint, zero []uint8) (a
 			}
 			q[i].divisor.setLane(j, &d)
 			m := q[i].product.lane(j)
-			m = product(&d, &m).carried()
+			m = product(&d, &m).loose()
 			q[i+chains].product.setLane(j, &m)
 		}
 	}
@@ -179,16 +187,16 @@ func laneAdditionsGeneric(inv *[chains]block, q []laneQuotient, a, b []lanePoint
 		for j := range laneCount {
 			acc := inv[i%chains].lane(j)
 			m, d := q[i].product.lane(j), q[i].divisor.lane(j)
-			l := product(&acc, &m).carried()
-			acc = product(&acc, &d).carried()
+			l := product(&acc, &m).loose()
+			acc = product(&acc, &d).loose()
 			inv[i%chains].setLane(j, &acc)
 			x1, y1, x2, y2 := a[i].X.lane(j), a[i].Y.lane(j), b[i].X.lane(j), b[i].Y.lane(j)
-			dy := y2.minus(&y1, 2).carried()
-			l = product(&dy, &l).carried()
+			dy := y2.minus(&y1, 2).loose()
+			l = product(&dy, &l).loose()
 			x3 := product(&l, &l)
 			x3.addTimes(-1, &x1)
 			x3 = x3.minus(&x2, 4).folded()
-			t := x1.minus(&x3, 2).carried()
+			t := x1.minus(&x3, 2).loose()
 			y3 := product(&l, &t)
 			y3 = y3.minus(&y1, 3).folded()
 			a[i].X.setLane(j, &x3)
@@ -205,17 +213,17 @@ func laneDoubleGeneric(p *[2]laneJacobian, times int) {
 			for range times {
 				b := product(&y, &y)
 				b.addTimes(1, &b)
-				b = b.carried()
+				b = b.loose()
 				zz := product(&z, &z)
-				u := x.minus(&zz, 2).carried()
+				u := x.minus(&zz, 2).loose()
 				zz.addTimes(1, &x)
 				var v lane
 				v.addTimes(3, &zz)
-				v = v.carried()
+				v = v.loose()
 				z = product(&y, &z)
 				z.addTimes(1, &z)
-				z = z.carried()
-				m := product(&u, &v).carried()
+				z = z.loose()
+				m := product(&u, &v).loose()
 				c := product(&x, &b).carried()
 				x = product(&m, &m)
 				x.addTimes(-4, &c)
@@ -224,7 +232,7 @@ func laneDoubleGeneric(p *[2]laneJacobian, times int) {
 				e := x
 				e.addTimes(-2, &c)
 				e.addTimes(3, &laneP)
-				e = e.carried()
+				e = e.loose()
 				var t columns
 				t.accumulate(&b, &b)
 				t.accumulate(&b, &b)
@@ -246,14 +254,14 @@ func laneAddMixedGeneric(p *[2]laneJacobian, q *[2]lanePoint) {
 		for j := range laneCount {
 			x1, y1, z := p[i].X.lane(j), p[i].Y.lane(j), p[i].Z.lane(j)
 			x2, y2 := q[i].X.lane(j), q[i].Y.lane(j)
-			zz := product(&z, &z).carried()
+			zz := product(&z, &z).loose()
 			h := product(&x2, &zz)
-			h = h.minus(&x1, 2).carried()
-			zzz := product(&zz, &z).carried()
-			hh := product(&h, &h).carried()
+			h = h.minus(&x1, 2).loose()
+			zzz := product(&zz, &z).loose()
+			hh := product(&h, &h).loose()
 			r := product(&y2, &zzz)
-			r = r.minus(&y1, 2).carried()
-			z = product(&z, &h).carried()
+			r = r.minus(&y1, 2).loose()
+			z = product(&z, &h).loose()
 			hhh := product(&h, &hh).carried()
 			v := product(&x1, &hh).carried()
 			x3 := product(&r, &r)
@@ -261,7 +269,7 @@ func laneAddMixedGeneric(p *[2]laneJacobian, q *[2]lanePoint) {
 			x3.addTimes(-2, &v)
 			x3.addTimes(4, &laneP)
 			x3 = x3.folded()
-			e := x3.minus(&v, 2).carried()
+			e := x3.minus(&v, 2).loose()
 			var t columns
 			t.accumulate(&r, &e)
 			t.accumulate(&y1, &hhh)

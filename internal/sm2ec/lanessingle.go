@@ -126,7 +126,11 @@ func (s *laneSingle) finish(dst []Jacobian, items []*Item) {
 
 // isZero reports whether lane j is 0 modulo p, of a product or twice a product: 0, p or 2p.
 func isZero(b *block, j int) bool {
-	switch l := b.lane(j); l[0] {
+	l := b.lane(j)
+	for i := range 4 {
+		l[i] &= laneMask
+	}
+	switch l[0] {
 	case 0:
 		return l == lane{}
 	case laneP[0]:

@@ -245,6 +245,17 @@ func (f laneField) reduce() {
 // carry makes limbs of 52 bits of sums that may be negative, of a value that isn't.
 func (f laneField) carry(z []VecPhysical) { f.carryBy(z, tmp1) }
 
+// carryLoose is carry for values that only products take, which read the low 52 bits of
+// limbs: what was carried stays in the bits above.
+func (f laneField) carryLoose(z []VecPhysical) { f.carryLooseBy(z, tmp1) }
+
+func (f laneField) carryLooseBy(z []VecPhysical, tmp VecPhysical) {
+	for i := range 4 {
+		f.VPSRAQ(U8(52), z[i], tmp)
+		f.VPADDQ(tmp, z[i+1], z[i+1])
+	}
+}
+
 func (f laneField) carryBy(z []VecPhysical, tmp VecPhysical) {
 	for i := range 4 {
 		f.VPSRAQ(U8(52), z[i], tmp)
@@ -312,7 +323,7 @@ type stage struct {
 	columns, rest func(f laneField, i int)
 }
 
-// multiply sets z = xy in memory, below xy/2²⁶⁰ + p.
+// multiply sets z = xy in memory, below xy/2²⁶⁰ + p, for products alone.
 func multiply(z, x, y func(i int) Mem) stage {
 	return stage{
 		func(f laneField, i int) {
@@ -321,10 +332,21 @@ func multiply(z, x, y func(i int) Mem) stage {
 		},
 		func(f laneField, i int) {
 			f.reduce()
-			f.carry(f.raw)
+			f.carryLoose(f.raw)
 			f.store(f.raw, z(i))
 		},
 	}
+}
+
+// multiplyFull is multiply for a result that sums take as well.
+func multiplyFull(z, x, y func(i int) Mem) stage {
+	s := multiply(z, x, y)
+	s.rest = func(f laneField, i int) {
+		f.reduce()
+		f.carry(f.raw)
+		f.store(f.raw, z(i))
+	}
+	return s
 }
 
 // pipeline writes stages for n blocks, by turns: while the columns of one are reduced,

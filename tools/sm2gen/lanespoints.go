@@ -43,7 +43,7 @@ func mulLanes(f laneField) {
 	f.pointer("n", n)
 	f.constants()
 	f.Label("next")
-	s := multiply(
+	s := multiplyFull(
 		func(int) Mem { return at(z, 0) },
 		func(int) Mem { return at(x, 0) },
 		func(int) Mem { return at(y, 0) },
@@ -60,7 +60,7 @@ func mulLanes(f laneField) {
 
 func sqrLanes(f laneField) {
 	f.function("sqrIFMA", "func(z *uint64, pairs, times int)",
-		"sqrIFMA squares 2·pairs blocks so many times, both above zero.")
+		"sqrIFMA squares 2·pairs blocks so many times, both above zero, for products alone.")
 	z, pairs, times, k := RDI, RBX, RCX, RDX
 	f.pointer("z", z)
 	f.pointer("pairs", pairs)
@@ -73,7 +73,7 @@ func sqrLanes(f laneField) {
 	rest := func(i int) {
 		g := f.with(i)
 		g.reduce()
-		g.carry(g.raw)
+		g.carryLoose(g.raw)
 		g.store(g.raw, at(z, i*block))
 	}
 	f.Label("next")
@@ -150,7 +150,7 @@ func laneDifferences(f laneField, n int) {
 		},
 		func(f laneField, i int) {
 			f.reduce()
-			f.carry(f.raw)
+			f.carryLoose(f.raw)
 			f.store(f.raw, at(q, (i+chains)*laneQuotient+laneProduct))
 		},
 	})
@@ -201,12 +201,12 @@ func laneAdditions(f laneField, n int) {
 		stage{
 			func(f laneField, i int) {
 				f.diff(at(b, i*lpoint+block), y1(i), left)
-				f.carryBy(left, stream)
+				f.carryLooseBy(left, stream)
 				f.times(slope(i), 0)
 			},
 			func(f laneField, i int) {
 				f.reduce()
-				f.carry(f.raw)
+				f.carryLoose(f.raw)
 				f.store(f.raw, slope(i))
 			},
 		},
@@ -228,7 +228,7 @@ func laneAdditions(f laneField, n int) {
 					f.VPSUBQ(f.raw[k], r, r)
 				}
 				f.addPrime(2, f.free)
-				f.carry(f.free)
+				f.carryLoose(f.free)
 				f.store(f.free, diff(i))
 			},
 		},
@@ -283,14 +283,14 @@ func laneDouble(f laneField, n int) {
 					f.VPSUBQ(f.raw[k], r, r)
 				}
 				f.addPrime(2, f.free)
-				f.carry(f.free)
+				f.carryLoose(f.free)
 				f.store(f.free, u(i))
 				f.addMem(x(i), f.raw)
 				for _, r := range f.raw {
 					f.VPADDQ(r, r, tmp1)
 					f.VPADDQ(tmp1, r, r)
 				}
-				f.carry(f.raw)
+				f.carryLoose(f.raw)
 				f.store(f.raw, v(i))
 			},
 		},
@@ -303,7 +303,7 @@ func laneDouble(f laneField, n int) {
 			func(f laneField, i int) {
 				f.reduce()
 				f.doubleRaw()
-				f.carry(f.raw)
+				f.carryLoose(f.raw)
 				f.store(f.raw, b(i))
 			},
 		},
@@ -316,13 +316,13 @@ func laneDouble(f laneField, n int) {
 			func(f laneField, i int) {
 				f.reduce()
 				f.doubleRaw()
-				f.carry(f.raw)
+				f.carryLoose(f.raw)
 				f.store(f.raw, z(i))
 			},
 		},
 		// M = UV, C = XB.
 		multiply(m, u, v),
-		multiply(c, x, b),
+		multiplyFull(c, x, b),
 		// X3 = M² - 4C, and E = X3 - 2C.
 		stage{
 			func(f laneField, i int) {
@@ -337,7 +337,7 @@ func laneDouble(f laneField, n int) {
 				f.store(f.raw, x(i))
 				f.subTimes(1, c(i), f.raw)
 				f.addPrime(3, f.raw)
-				f.carry(f.raw)
+				f.carryLoose(f.raw)
 				f.store(f.raw, e(i))
 			},
 		},
@@ -408,7 +408,7 @@ func laneAddMixed(f laneField, n int) {
 			func(f laneField, i int) {
 				f.reduce()
 				f.subMem(z(i), f.raw)
-				f.carry(f.raw)
+				f.carryLoose(f.raw)
 				f.store(f.raw, to(i))
 			},
 		}
@@ -421,7 +421,7 @@ func laneAddMixed(f laneField, n int) {
 			},
 			func(f laneField, i int) {
 				f.reduce()
-				f.carry(f.raw)
+				f.carryLoose(f.raw)
 				f.store(f.raw, to(i))
 			},
 		}
@@ -433,8 +433,8 @@ func laneAddMixed(f laneField, n int) {
 		square(hh, h),
 		minus(r, y2, zzz, y), // r = y2·Z³ - Y1
 		multiply(z, z, h),    // Z3 = Z·H
-		multiply(hhh, h, hh),
-		multiply(v, x, hh), // V = X1·H²
+		multiplyFull(hhh, h, hh),
+		multiplyFull(v, x, hh), // V = X1·H²
 		// X3 = r² - H³ - 2V, and E = X3 - V.
 		stage{
 			func(f laneField, i int) {
@@ -450,7 +450,7 @@ func laneAddMixed(f laneField, n int) {
 				f.store(f.raw, x(i))
 				f.subMem(v(i), f.raw)
 				f.addPrime(2, f.raw)
-				f.carry(f.raw)
+				f.carryLoose(f.raw)
 				f.store(f.raw, e(i))
 			},
 		},
