@@ -65,6 +65,7 @@ type summer struct {
 	adder
 	points []Affine
 	codes  []uint32 // of digits: twice the place in a window of a table, and the sign
+	packed packedRows
 }
 
 // minShared is the number of additions from which on a shared inversion is
@@ -104,6 +105,10 @@ func (s *summer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term, ite
 func (s *summer) gather(g *Table, terms []Term, items []int) int {
 	n := len(items)
 	m := g.m + terms[items[0]].Table.m
+	if g.packed != nil && allPacked(terms, items) {
+		s.gatherPacked(g, terms, items, m)
+		return m
+	}
 	s.points, s.codes = grow(s.points, m*n), grow(s.codes, m*n)
 	var digits [128]int32
 	for j, i := range items {
