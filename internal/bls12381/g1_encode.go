@@ -91,7 +91,7 @@ func (p *G1) decode(b []byte, size int, identity bool) error {
 
 // g1DecodeCurve decodes a point of the curve.
 func g1DecodeCurve(b []byte, size int, identity bool) (a bls.G1Affine, err error) {
-	opcount.Add(opcount.DecodeG1, 1)
+	opcount.Decode(opcount.DecodeG1, b)
 	if err := checkFlags(b, size, size == G1Size, identity); err != nil {
 		return a, err
 	}

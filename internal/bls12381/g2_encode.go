@@ -83,7 +83,7 @@ func (p *G2) decode(b []byte, size int, identity bool) error {
 
 // g2DecodeCurve decodes a point of the curve.
 func g2DecodeCurve(b []byte, size int, identity bool) (a bls.G2Affine, err error) {
-	opcount.Add(opcount.DecodeG2, 1)
+	opcount.Decode(opcount.DecodeG2, b)
 	if err := checkFlags(b, size, size == G2Size, identity); err != nil {
 		return a, err
 	}

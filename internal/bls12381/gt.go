@@ -98,7 +98,7 @@ func (z *GT) SetBytes(b []byte) error {
 
 // SetBytesOrIdentity is SetBytes, and accepts 1.
 func (z *GT) SetBytesOrIdentity(b []byte) error {
-	opcount.Add(opcount.DecodeGT, 1)
+	opcount.Decode(opcount.DecodeGT, b)
 	if len(b) != GTSize {
 		return errors.New("bls12381: an element of GT has 576 bytes")
 	}
@@ -174,68 +174,3 @@ func (z *GT) Exp(x *GT, k *Scalar) *GT {
 	clear(split[:])
 	return z
 }
-
-// A GTComb holds powers of one element for fast powers with secret exponents: a
-// comb like [G1Comb], in 144 KiB.
-type GTComb struct {
-	table [combBlocks][1 << (combTeeth - 1)]fe12
-}
-
-// NewGTComb prepares powers of x, in constant time.
-func NewGTComb(x *GT) *GTComb {
-	c := new(GTComb)
-	base := x.fixed()
-	var rows [combBlocks][combTeeth]fe12
-	for pos := range combBits {
-		if pos%combWidth == 0 {
-			col := pos % combCols
-			rows[col/combWidth][pos/combCols] = base
-		}
-		fe12SqrCyclotomic(&base, &base)
-	}
-	for b := range rows {
-		t := &c.table[b]
-		t[0] = rows[b][combTeeth-1]
-		var f fe12
-		for j := range combTeeth - 1 {
-			fe12Conj(&f, &rows[b][j])
-			fe12Mul(&t[0], &t[0], &f)
-		}
-		for j := range combTeeth - 1 {
-			fe12SqrCyclotomic(&f, &rows[b][j])
-			for v := range 1 << j {
-				fe12Mul(&t[v|1<<j], &t[v], &f)
-			}
-		}
-	}
-	clear(rows[:])
-	return c
-}
-
-// CombExp sets z = x^k for a secret k, where c was made for x.
-func (z *GT) CombExp(k *Scalar, c *GTComb) *GT {
-	opcount.Add(opcount.ExpGT, 1)
-	w := combScalar(k)
-	var acc, t fe12
-	for i := combWidth - 1; i >= 0; i-- {
-		if i != combWidth-1 {
-			fe12SqrCyclotomic(&acc, &acc)
-		}
-		for b := range c.table {
-			index, neg := combDigit(&w, b*combWidth+i, combCols, combTeeth)
-			fe12Lookup(&t, c.table[b][:], index)
-			fe12CondConj(&t, neg)
-			if i == combWidth-1 && b == 0 {
-				acc = t
-			} else {
-				fe12Mul(&acc, &acc, &t)
-			}
-		}
-	}
-	z.v = acc
-	clear(w[:])
-	return z
-}
-
-// Wipe clears the table: for a comb of a secret element.
-func (c *GTComb) Wipe() { *c = GTComb{} }

@@ -153,7 +153,7 @@ func (z *Scalar) SetUint128(hi, lo uint64) *Scalar {
 
 // SetBytes sets z to an integer in 32 bytes, big-endian, which must be below r.
 func (z *Scalar) SetBytes(b []byte) error {
-	opcount.Add(opcount.DecodeScalar, 1)
+	opcount.Decode(opcount.DecodeScalar, b)
 	if len(b) != ScalarSize {
 		return errors.New("bls12381: a scalar has 32 bytes")
 	}

@@ -90,6 +90,7 @@ var packages = map[string]int{
 	"client":                 services,
 	"node":                   services,
 
+	"internal/survey":   commands,
 	"internal/cli":      commands,
 	"internal/demo":     commands,
 	"internal/deptest":  commands,

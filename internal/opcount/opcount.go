@@ -7,10 +7,12 @@
 //
 // Counts are of operations as papers count them: a sum of five multiples is five
 // multiplications, however it is computed, and a product of three pairings is three. What
-// is done once for many operations, such as tables, isn't counted.
+// is done once for many operations, such as tables, isn't counted. An element that is
+// decoded twice is one.
 package opcount
 
 import (
+	"crypto/sha256"
 	"strconv"
 	"strings"
 	"sync"
@@ -59,12 +61,38 @@ var (
 	on     atomic.Bool
 	counts [numOps]atomic.Int64
 	one    sync.Mutex // who counts
+
+	seenMu sync.Mutex
+	seen   map[element]bool
 )
+
+// An element is a kind and the digest of an encoding, which may be secret.
+type element struct {
+	op     Op
+	digest [sha256.Size]byte
+}
 
 // Add reports n operations.
 func Add(op Op, n int) {
 	if on.Load() {
 		counts[op].Add(int64(n))
+	}
+}
+
+// Decode reports that an element is decoded.
+func Decode(op Op, encoding []byte) {
+	if on.Load() {
+		decode(op, encoding)
+	}
+}
+
+func decode(op Op, encoding []byte) {
+	e := element{op, sha256.Sum256(encoding)}
+	seenMu.Lock()
+	defer seenMu.Unlock()
+	if !seen[e] {
+		seen[e] = true
+		counts[op].Add(1)
 	}
 }
 
@@ -76,6 +104,9 @@ func Count(f func()) Counts {
 	for i := range counts {
 		counts[i].Store(0)
 	}
+	seenMu.Lock()
+	seen = map[element]bool{}
+	seenMu.Unlock()
 	on.Store(true)
 	defer on.Store(false)
 	f()

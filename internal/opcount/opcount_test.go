@@ -34,6 +34,24 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// An element counts once, and again in the next count.
+func TestDecode(t *testing.T) {
+	a, b := []byte("a"), []byte("b")
+	Decode(DecodeG1, a)
+	for range 2 {
+		got := Count(func() {
+			for range 3 {
+				Decode(DecodeG1, a)
+				Decode(DecodeG1, b)
+				Decode(DecodeG2, b)
+			}
+		})
+		if want := (Counts{DecodeG1: 2, DecodeG2: 1}); got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}
+
 // It stops even if what it counts panics.
 func TestCountPanic(t *testing.T) {
 	func() {
