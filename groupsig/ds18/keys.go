@@ -33,6 +33,9 @@ var (
 )
 
 // An IssuerKey admits members. It is used by one goroutine at a time.
+//
+// A key is for one group: its credentials are good in all groups that it makes, though
+// the opener there knows nothing of the member.
 type IssuerKey struct {
 	x, y bls12381.Scalar
 	pub  issuerPublic

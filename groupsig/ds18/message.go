@@ -37,8 +37,9 @@ type (
 // NewSessions returns an empty table for the group's issuer.
 func (g *GroupKey) NewSessions() *Sessions { return join.NewSessions(scheme, g.id) }
 
-// NewRegister returns an empty register for the group's issuer or its opener.
-func (g *GroupKey) NewRegister() *Register { return join.NewRegister(scheme, g.id, 0) }
+// NewRegister returns an empty register for the group's issuer or its opener, in whose
+// no token is twice.
+func (g *GroupKey) NewRegister() *Register { return join.NewRegisterBy(scheme, g.id, tokens.Mark) }
 
 // A Request is the member's message to the issuer: U = r·Q and Q = q·P1, two
 // encryptions of the token r·P2 to the opener, the proof that all have one r, and the

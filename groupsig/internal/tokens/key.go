@@ -8,9 +8,11 @@ import (
 	"crypto/cipher"
 	"crypto/ed25519"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/undersign/undersign/groupsig/internal/join"
@@ -21,12 +23,13 @@ import (
 // SeedSize is the length of a [Key]'s seed.
 const SeedSize = 32
 
-// A Key is what an opener signs lists and seals tokens with. Both are derived from
-// one seed.
+// A Key is what an opener signs lists, and seals and marks tokens with. All are derived
+// from one seed.
 type Key struct {
 	seed [SeedSize]byte
 	sign ed25519.PrivateKey
 	seal cipher.AEAD
+	mark []byte
 }
 
 // NewKey returns the key of a seed.
@@ -51,6 +54,7 @@ func NewKey(seed *[SeedSize]byte) *Key {
 	if err != nil {
 		panic(err) // the key has the right length
 	}
+	k.mark = derive("mark", 32)
 	return k
 }
 
@@ -70,6 +74,7 @@ func (k *Key) Equal(x *Key) bool { return subtle.ConstantTimeCompare(k.seed[:], 
 func (k *Key) Wipe() {
 	clear(k.seed[:])
 	clear(k.sign)
+	clear(k.mark)
 	k.seal = nil
 }
 
@@ -130,9 +135,37 @@ func (s *shared) wipe() {
 	s.b.Wipe()
 }
 
-// sealToken encrypts a token for one record of the group.
-func (k *Key) sealToken(g *Group, r *join.Record, s *shared) ([]byte, error) {
-	context, err := g.sealContext(r)
+// MarkSize is the length of a mark, by which an opener sees that a token is in its register
+// already, where points have bases of their own: many pairs of points have one token then.
+// Two records with one token would be opened as the first of them.
+const MarkSize = sha256.Size
+
+// markOf returns a token's mark, which says nothing of it to who hasn't got the key, and
+// nothing in groups where the points determine the token.
+func (k *Key) markOf(g *Group, token *bls12381.G2) []byte {
+	if g.Points == nil {
+		return nil
+	}
+	h := hmac.New(sha256.New, k.mark)
+	b := new(transcript.Items).Grow(3*bls12381.G2Size).Bytes("dst", g.dst("mark")).Bytes("gid", g.ID[:]).G2("token", token)
+	h.Write(b.Data())
+	b.Wipe()
+	return h.Sum(nil)
+}
+
+// Mark returns what registers of groups whose points have bases of their own are made with, by
+// [join.NewRegisterBy]: the mark in an opener's, and the nonce in an issuer's, which is
+// as long.
+func Mark(r *join.Record) []byte {
+	if len(r.Evidence) < MarkSize {
+		return nil
+	}
+	return r.Evidence[:MarkSize]
+}
+
+// sealToken encrypts a token for one record of the group, and puts its mark in front.
+func (k *Key) sealToken(g *Group, r *join.Record, s *shared, mark []byte) ([]byte, error) {
+	context, err := g.sealContext(r, mark)
 	if err != nil {
 		return nil, err
 	}
@@ -140,16 +173,24 @@ func (k *Key) sealToken(g *Group, r *join.Record, s *shared) ([]byte, error) {
 	defer func() { clear(b[:cap(b)]) }()
 	b = s.r.Append(b)
 	b = append(b, s.b.UncompressedBytes()...)
-	return k.seal.Seal(nil, nil, b, context), nil
+	return k.seal.Seal(slices.Clip(mark), nil, b, context), nil
 }
 
 // openToken decrypts a record's token.
 func (k *Key) openToken(g *Group, r *join.Record) (*shared, error) {
-	context, err := g.sealContext(r)
+	sealed := r.Evidence
+	var mark []byte
+	if g.Points != nil {
+		if mark = Mark(r); mark == nil {
+			return nil, errors.New("wrong length")
+		}
+		sealed = sealed[MarkSize:]
+	}
+	context, err := g.sealContext(r, mark)
 	if err != nil {
 		return nil, err
 	}
-	b, err := k.seal.Open(nil, nil, r.Evidence, context)
+	b, err := k.seal.Open(nil, nil, sealed, context)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +205,18 @@ func (k *Key) openToken(g *Group, r *join.Record) (*shared, error) {
 	return s, s.b.SetUncompressed(b[bls12381.ScalarSize:])
 }
 
-// sealContext is what a sealed token is bound to: the record without evidence.
-func (g *Group) sealContext(r *join.Record) ([]byte, error) {
+// sealContext is what a sealed token is bound to: the record without evidence, and the
+// mark.
+func (g *Group) sealContext(r *join.Record, mark []byte) ([]byte, error) {
 	q := *r
 	q.Evidence = nil
 	b, err := q.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	return new(transcript.Items).Bytes("dst", g.dst("seal")).Bytes("record", b).Data(), nil
+	items := new(transcript.Items).Bytes("dst", g.dst("seal")).Bytes("record", b)
+	if mark != nil {
+		items.Bytes("mark", mark)
+	}
+	return items.Data(), nil
 }

@@ -25,7 +25,8 @@ var ErrUnknown = errors.New("groupsig: the signature fits no registered member")
 var errOpening = errors.New("the opening's proof is wrong")
 
 // Add puts a member's record into the opener's register, with the token sealed in
-// place of the evidence. The caller has checked the registration signature.
+// place of the evidence. The caller has checked the registration signature. A token that
+// the register has is refused.
 func (k *Key) Add(g *Group, register *join.Register, r *join.Record, token *bls12381.G2) error {
 	p, err := g.points(r)
 	if err != nil {
@@ -43,8 +44,14 @@ func (k *Key) Add(g *Group, register *join.Register, r *join.Record, token *bls1
 		s.pairs(&neg, bls12381.NewG1Comb(&p.Base)), bls12381.PairWith(&p.Multiple, g.Q))...) {
 		return errors.New("the token doesn't belong to the registration point")
 	}
+	mark := k.markOf(g, token)
+	if mark != nil {
+		if other := register.Find(mark); other != nil {
+			return fmt.Errorf("the token is that of %q", other.Member)
+		}
+	}
 	q := *r
-	if q.Evidence, err = k.sealToken(g, r, s); err != nil {
+	if q.Evidence, err = k.sealToken(g, r, s, mark); err != nil {
 		return err
 	}
 	return register.Add(&q)
@@ -158,8 +165,8 @@ func (g *Group) statement(t *Target, p *Points, context []byte) (*transcript.Ite
 
 // Open finds the signer of a signature that the caller has verified. It tries all
 // tokens, each in constant time, and takes equally long whose signature it is. Tokens
-// are unique in a register, because registration points are, so that one at the most
-// fits.
+// are unique in a register, because registration points or marks are, so that one at the
+// most fits.
 func (k *Key) Open(g *Group, register *join.Register, t *Target, context []byte) (*Opening, error) {
 	var records []*join.Record
 	for r := range register.All() {
@@ -247,6 +254,7 @@ func (g *Group) VerifyOpening(t *Target, o *Opening, key ed25519.PublicKey, cont
 // compared with its registration point again.
 func (k *Key) List(g *Group, register *join.Register, terms Terms) (*List, error) {
 	var listed []*bls12381.G2
+	seen := make(map[string]bool) // a token that is there twice mustn't stop the list
 	for r := range register.Revoked() {
 		s, err := k.token(g, r)
 		if err != nil {
@@ -260,7 +268,10 @@ func (k *Key) List(g *Group, register *join.Register, terms Terms) (*List, error
 		if !g.belongs(token, &p) {
 			return nil, fmt.Errorf("the register's token of %q is wrong", r.Member)
 		}
-		listed = append(listed, token)
+		if b := string(token.Bytes()); !seen[b] {
+			seen[b] = true
+			listed = append(listed, token)
+		}
 	}
 	return g.sign(terms, listed, k.sign)
 }
@@ -274,21 +285,24 @@ func (g *Group) MarkListed(register *join.Register, l *List, now int64) (int, er
 	if err := l.Fresh(g, now, 0); err != nil {
 		return 0, err
 	}
-	// By e(Base, token), for all tokens of the list once for each base.
-	known := map[string]map[[32]byte]bool{}
+	// With one base for all, e(P1, token) is computed once for each token.
+	var known map[[32]byte]bool
+	if g.Points == nil {
+		known = make(map[[32]byte]bool)
+		for _, token := range l.tokens {
+			known[digest(bls12381.PairWith(bls12381.G1Generator(), token))] = true
+		}
+	}
 	return register.Listed(func(r *join.Record) bool {
 		p, err := g.points(r)
 		if err != nil {
 			return false
 		}
-		base := string(p.Base.Bytes())
-		if known[base] == nil {
-			known[base] = make(map[[32]byte]bool)
-			for _, token := range l.tokens {
-				known[base][digest(bls12381.PairWith(&p.Base, token))] = true
-			}
+		own := bls12381.PairWith(&p.Multiple, g.Q)
+		if g.Points == nil {
+			return known[digest(own)]
 		}
-		return known[base][digest(bls12381.PairWith(&p.Multiple, g.Q))]
+		return l.Check(&Target{A: &p.Base, Pairs: []bls12381.Pair{own}}) != nil
 	}), nil
 }
 
