@@ -145,20 +145,20 @@ func (m *MemberKey) commitGT(w, nonces []bls12381.Scalar) *bls12381.GT {
 			ofA.Add(&ofA, &nonces[t.Secret])
 		}
 	}
-	r := new(bls12381.GT).CombExp(&ofA, m.combA)
-	ofA.Wipe()
-	var f bls12381.GT
+	powers := []bls12381.GTPower{{K: &ofA, Comb: m.combA}}
 	for i, c := range k.coefficients(s.P2, nonces, w) {
 		if c != nil {
-			r.Mul(r, f.CombExp(c, k.consts[i].combP2()))
-			c.Wipe()
+			powers = append(powers, bls12381.GTPower{K: c, Comb: k.consts[i].combP2()})
 		}
 	}
 	for i, c := range k.coefficients(s.W, nonces, w) {
 		if c != nil {
-			r.Mul(r, f.CombExp(c, k.consts[i].combW()))
-			c.Wipe()
+			powers = append(powers, bls12381.GTPower{K: c, Comb: k.consts[i].combW()})
 		}
+	}
+	r := new(bls12381.GT).CombProduct(powers...)
+	for _, p := range powers {
+		p.K.Wipe()
 	}
 	return r
 }
