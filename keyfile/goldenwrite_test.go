@@ -148,6 +148,7 @@ func (w goldenWriter) group() {
 	w.secret("group-issuer", &GroupIssuer{f})
 	w.secret("group-opener", &GroupOpener{f})
 	w.secret("group-converter", &GroupConverter{f})
+	w.secret("group-linker", &GroupLinker{f})
 	w.secret("group-member", &GroupMember{f})
 	w.secret("group-pending", &GroupPending{f})
 	w.public("group-challenge", &GroupChallenge{f})

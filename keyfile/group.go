@@ -85,6 +85,7 @@ type (
 	GroupIssuer       struct{ GroupFile } // group key, issuer key, sessions, register, last announcement, last revocation list; the number is the epoch
 	GroupOpener       struct{ GroupFile } // group key, opener key, register, last revocation list
 	GroupConverter    struct{ GroupFile } // group key, converter key
+	GroupLinker       struct{ GroupFile } // group key, linker key
 	GroupMember       struct{ GroupFile } // group key, member key
 	GroupPending      struct{ GroupFile } // group key, what the member keeps until it has the credential
 	GroupChallenge    struct{ GroupFile } // the issuer's challenge

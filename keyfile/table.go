@@ -26,6 +26,7 @@ var kinds = []kind{
 	entry[GroupIssuer]("GROUP ISSUER", true),
 	entry[GroupOpener]("GROUP OPENER", true),
 	entry[GroupConverter]("GROUP CONVERTER", true),
+	entry[GroupLinker]("GROUP LINKER", true),
 	entry[GroupMember]("GROUP MEMBER", true),
 	entry[GroupPending]("GROUP PENDING MEMBER", true),
 	entry[GroupChallenge]("GROUP CHALLENGE", false),

@@ -43,6 +43,9 @@ func (f *draftFlags) draft(c *cobra.Command, label string) (groupsig.Draft, erro
 	if err != nil {
 		return nil, usagef(c, "--with: %w", err)
 	}
+	if features.Has(groupsig.Static) {
+		return nil, usagef(c, "--with static: the issuer would make the members' keys, and credentials in files aren't secret")
+	}
 	d, err := s.NewDraft(label, features)
 	if err != nil {
 		return nil, usagef(c, "%w", err)
@@ -66,7 +69,8 @@ func newGroupCreateCmd(e *env) *cobra.Command {
 encrypted to who has the role.
 
 issuer.age admits members. opener.age, in groups with escrow, finds out who
-signed. converter.age, in groups with convert, makes pseudonyms comparable. They
+signed. converter.age, in groups with convert, makes pseudonyms comparable, and
+linker.age, in groups with link, shows which signatures are of one member. They
 belong into different hands, and who makes the group with this command has seen
 all of them: with draft, enroll and agree, each role makes its own.
 

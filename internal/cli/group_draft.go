@@ -169,21 +169,21 @@ func newGroupEnrollCmd(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "enroll DRAFT --as ROLE --to FILE",
 		Short: "Make a role's key for a group to be",
-		Long: `Make the key of a role, issuer, opener or converter, and put its public part
-into a group's draft. The secret part stays here, in a file that is encrypted to
-who has the role. The draft is written back: pass it on.`,
+		Long: `Make the key of a role, issuer, opener, converter or linker, and put its public
+part into a group's draft. The secret part stays here, in a file that is
+encrypted to who has the role. The draft is written back: pass it on.`,
 		Example: `  undersign group enroll council.draft --as opener --to opener.txt`,
 		Args:    nargs(1, 1, "a draft"),
 		RunE: func(c *cobra.Command, args []string) error {
 			i := slices.IndexFunc(groupRoles, func(r groupRole) bool { return r.name == as })
 			if i < 0 {
-				return usagef(c, "--as %q: want issuer, opener or converter", as)
+				return usagef(c, "--as %q: want "+roleNames, as)
 			}
 			return e.enroll(c, &groupRoles[i], i, args[0], to, draftOut, out)
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&as, "as", "", "`ROLE` to take: issuer, opener or converter")
+	fl.StringVar(&as, "as", "", "`ROLE` to take: "+roleNames)
 	c.MarkFlagRequired("as")
 	fl.StringVar(&to, "to", "", "encrypt the role's file to the age recipients `FILE`")
 	c.MarkFlagRequired("to")
@@ -278,7 +278,7 @@ func newGroupAgreeCmd(e *env) *cobra.Command {
 	var draftOut string
 	var out outFlags
 	c := &cobra.Command{
-		Use:   "agree DRAFT --issuer FILE|--opener FILE|--converter FILE -i FILE",
+		Use:   "agree DRAFT --issuer FILE|--opener FILE|--converter FILE|--linker FILE -i FILE",
 		Short: "Agree to a group, with a role's key",
 		Long: `Agree to a group to be, in which all roles have enrolled, and prove that the
 role has the secret of its key. What is agreed to is the ID that is shown:
@@ -301,8 +301,8 @@ take it in with update.`,
 		},
 	}
 	roles.add(c, "", "agree as the %s, whose `FILE` enroll has written")
-	c.MarkFlagsOneRequired("issuer", "opener", "converter")
-	c.MarkFlagsMutuallyExclusive("issuer", "opener", "converter")
+	c.MarkFlagsOneRequired("issuer", "opener", "converter", "linker")
+	c.MarkFlagsMutuallyExclusive("issuer", "opener", "converter", "linker")
 	addSecretFlags(c, &secret)
 	c.Flags().StringVar(&draftOut, "draft-out", "", "write the draft to `FILE` (default: back), unless it is the last to agree")
 	addOutFlags(c, &out, groupKeyName+" beside the draft")

@@ -27,6 +27,9 @@ func (in *inspection) addGroup(v groupFile) {
 		in.add("group", f.Group)
 	}
 	if name := numberNames[in.Type]; name != "" && f.Number > 0 {
+		if s, err := groupsig.ByName(f.Scheme); err == nil && name == "epoch" && s.Required().Has(groupsig.Rekey) {
+			name = "version"
+		}
 		in.add(name, f.Number)
 	}
 	if keyfile.IsSecret(v) {

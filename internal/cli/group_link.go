@@ -20,6 +20,7 @@ type groupLinkFlags struct {
 	outFlags
 	secret                       secretFlags
 	member, group, check, reason string
+	linker                       string
 	sigs                         []string
 	first                        bool
 }
@@ -27,21 +28,28 @@ type groupLinkFlags struct {
 func newGroupLinkCmd(e *env) *cobra.Command {
 	var f groupLinkFlags
 	c := &cobra.Command{
-		Use:   "link FILE... --member FILE -i FILE",
+		Use:   "link FILE... --member FILE|--linker FILE -i FILE",
 		Short: "Prove that signatures are of one member",
 		Long: `Prove to anyone that one member made the signatures of several files, which may
 be for different scopes; without --member, check such a proof (--check). Only
-the member that made them can prove it.`,
+the member that made them can prove it, and in groups with a linker only the
+linker (--linker): it sees with match which they are.`,
 		Example: `  undersign group link a.txt b.txt --member alice.member -i alice.key --reason audit -o a-b.link
   undersign group link a.txt b.txt --group group.pub --reason audit --check a-b.link`,
 		Args: nargs(1, -1, "a file"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.linker != "" {
+				return e.linkAsLinker(c, f, args)
+			}
 			return e.groupLink(c, f, args, linkProofs{
 				prove: func(m groupsig.MemberKey) (func([]groupsig.Signed) ([]byte, error), bool) {
 					l, ok := groupsig.As[groupsig.Linker](m)
 					return func(set []groupsig.Signed) ([]byte, error) { return l.Link(set, []byte(f.reason)) }, ok
 				},
 				check: func(gk groupsig.GroupKey) (func([]groupsig.Signed, []byte) error, bool) {
+					if l, ok := groupsig.As[groupsig.LinkingVerifier](gk); ok {
+						return func(set []groupsig.Signed, proof []byte) error { return l.VerifyLink(set, []byte(f.reason), proof) }, true
+					}
 					l, ok := groupsig.As[groupsig.LinkVerifier](gk)
 					return func(set []groupsig.Signed, proof []byte) error { return l.VerifyLink(set, []byte(f.reason), proof) }, ok
 				},
@@ -49,7 +57,11 @@ the member that made them can prove it.`,
 			})
 		},
 	}
-	return addLinkFlags(c, &f)
+	addLinkFlags(c, &f)
+	c.Flags().StringVar(&f.linker, "linker", "", "prove as the linker, whose `FILE` this is")
+	c.MarkFlagsOneRequired("member", "linker", "check")
+	c.MarkFlagsMutuallyExclusive("member", "linker", "check")
+	return c
 }
 
 func newGroupSeqlinkCmd(e *env) *cobra.Command {
@@ -81,11 +93,13 @@ with sequences have it.`,
 		},
 	}
 	addLinkFlags(c, &f)
+	c.MarkFlagsOneRequired("member", "check")
+	c.MarkFlagsMutuallyExclusive("member", "check")
 	c.Flags().BoolVar(&f.first, "first", false, "the first of them is the member's first of all")
 	return c
 }
 
-func addLinkFlags(c *cobra.Command, f *groupLinkFlags) *cobra.Command {
+func addLinkFlags(c *cobra.Command, f *groupLinkFlags) {
 	fl := c.Flags()
 	fl.StringVar(&f.member, "member", "", "prove with the member's `FILE`")
 	addSecretFlags(c, &f.secret)
@@ -94,12 +108,9 @@ func addLinkFlags(c *cobra.Command, f *groupLinkFlags) *cobra.Command {
 	fl.StringSliceVar(&f.sigs, "sig", nil, "the signatures, `FILE,...`, in the order of the files (default: FILE"+groupSigSuffix+")")
 	addReasonFlag(c, &f.reason)
 	addOutFlags(c, &f.outFlags, "FILE.link, after the first file")
-	c.MarkFlagsOneRequired("member", "check")
-	c.MarkFlagsMutuallyExclusive("member", "check")
 	c.MarkFlagsRequiredTogether("check", "group")
 	describe(c, "linked, files, proof", ExitInvalid)
 	describeExit(c, ExitInvalid, "the proof or a signature is invalid, or the signatures aren't the member's")
-	return c
 }
 
 // linkProofs make or check proofs of one kind, if the group has them.

@@ -16,8 +16,8 @@ import (
 
 type groupOpenFlags struct {
 	outFlags
-	secret              secretFlags
-	opener, sig, reason string
+	secret                       secretFlags
+	opener, sig, reason, revoked string
 }
 
 func newGroupOpenCmd(e *env) *cobra.Command {
@@ -43,6 +43,7 @@ that is said.`,
 	addSecretFlags(c, &f.secret)
 	fl.StringVar(&f.sig, "sig", "", "the signature, `FILE` (default: FILE"+groupSigSuffix+")")
 	addReasonFlag(c, &f.reason)
+	addRekeyedFlag(c, &f.revoked)
 	addOutFlags(c, &f.outFlags, "FILE"+openingSuffix)
 	describe(c, "member, file", ExitInvalid)
 	describeExit(c, ExitInvalid, "the signature is invalid, or fits no member that the opener knows")
@@ -64,6 +65,9 @@ func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
 		}
 		s, err := e.readGroupSigned(ctx, op.gk, file, f.sig)
 		if err != nil {
+			return err
+		}
+		if s.Options.Revocation, err = e.readRekeyed(c, op.gk, f.revoked); err != nil {
 			return err
 		}
 		opening, err := op.key.Open(op.gk, op.register, s.Message, s.Signature, s.Options, nonEmpty([]byte(f.reason)))
@@ -89,10 +93,27 @@ func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
 	})
 }
 
+// addRekeyedFlag gives a command the list that says under which keys a group's signatures
+// may be.
+func addRekeyedFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVar(file, "revoked", "", "in groups that rekey, the list `FILE` that the signature was made under, or a newer one")
+}
+
+// readRekeyed reads that list, which needn't be in force.
+func (e *env) readRekeyed(c *cobra.Command, gk groupsig.GroupKey, file string) (groupsig.Revocation, error) {
+	if file == "" {
+		return nil, nil
+	}
+	if !gk.Features().Has(groupsig.Rekey) {
+		return nil, usagef(c, "--revoked: revocation plays no part in opening")
+	}
+	return e.readRevocation(c.Context(), gk, file)
+}
+
 const hintRecords = "take in all members' records with \"undersign group update\"; if there are no more, the issuer has made a member secretly"
 
 func newGroupVerifyOpeningCmd(e *env) *cobra.Command {
-	var group, sig, key, opening, reason string
+	var group, sig, key, opening, reason, revoked string
 	c := &cobra.Command{
 		Use:   "verify-opening FILE --opening FILE --group FILE --member-key FILE",
 		Short: "Check who is said to have signed",
@@ -117,6 +138,9 @@ reader to know.`,
 			}
 			s, err := e.readGroupSigned(ctx, gk, args[0], sig)
 			if err != nil {
+				return err
+			}
+			if s.Options.Revocation, err = e.readRekeyed(c, gk, revoked); err != nil {
 				return err
 			}
 			if opening == "" {
@@ -154,6 +178,7 @@ reader to know.`,
 	fl.StringVar(&key, "member-key", "", "the member's Ed25519 public key, PEM `FILE`")
 	c.MarkFlagRequired("member-key")
 	addReasonFlag(c, &reason)
+	addRekeyedFlag(c, &revoked)
 	fl.StringVar(&sig, "sig", "", "the signature, `FILE` (default: FILE"+groupSigSuffix+")")
 	describe(c, "member (empty: the issuer made one that isn't registered)", ExitInvalid)
 	describeExit(c, ExitInvalid, "the opening or the signature is invalid")

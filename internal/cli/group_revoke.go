@@ -35,7 +35,7 @@ func newGroupRevokeCmd(e *env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke NAME... --issuer FILE|--opener FILE -i FILE -o OUT",
 		Short: "Revoke members (issuer or opener)",
-		Long: `Revoke members, in one of three ways.
+		Long: `Revoke members, in one of four ways.
 
 The issuer of a group with epochs (--issuer) moves on to the next epoch, and
 writes a new credential for each other member to the directory OUT, with an
@@ -47,6 +47,11 @@ The opener of a group with tokens (--opener) writes a signed list of all that
 are revoked to the file OUT, for verifiers. It works at once, and betrays to all
 who have the list what the revoked members signed, in the past too. The issuer
 then revokes the same NAME, with no OUT in groups without epochs.
+
+The issuer of a group that rekeys (--issuer) writes a signed list of all that are
+revoked to the file OUT, which is how the group's key moves: verifiers need the
+newest (verify --revoked), and members take it in with update before they sign
+again. Old signatures stay anonymous.
 
 In groups with scopes who signed something (--signed, --pseudonym) goes on the
 list without being named. It is refused in that scope only. The opener makes the
@@ -109,6 +114,17 @@ func (e *env) revokeAsIssuer(c *cobra.Command, is *groupIssuer, f groupRevokeFla
 		}
 		pr, _ := is.key.(groupsig.PseudonymRevoker)
 		return e.writeList(c, is.gk, f, names, &is.list, pr, nil, func() error { return is.store(e) })
+	case is.gk.Features().Has(groupsig.Rekey):
+		rv, ok := is.key.(groupsig.Revoker)
+		if !ok {
+			return usagef(c, "the group doesn't rekey")
+		}
+		if err := revokeNames(is.register, names); err != nil {
+			return err
+		}
+		return e.writeList(c, is.gk, f, names, &is.list, nil, func(t groupsig.Terms, base groupsig.Revocation) (groupsig.Revocation, error) {
+			return rv.RevocationList(is.gk, is.register, t, base)
+		}, func() error { return is.store(e) })
 	case is.gk.Features().Has(groupsig.Epoch):
 		return e.nextEpoch(c, is, f, names)
 	case len(names) == 0:

@@ -52,7 +52,36 @@ var groupRoles = []groupRole{
 		parse:    func(s groupsig.Scheme, key []byte) (groupsig.Role, error) { return s.ParseConverterKey(key) },
 		state:    func(groupsig.GroupKey) []encoding.BinaryMarshaler { return nil },
 	},
+	{
+		name: "linker", needs: groupsig.Link, open: openRole[*keyfile.GroupLinker],
+		empty: func() groupFile { return new(keyfile.GroupLinker) },
+		generate: func(s groupsig.Scheme, _ groupsig.Features) (groupsig.Role, error) {
+			ls, err := linkingScheme(s)
+			if err != nil {
+				return nil, err
+			}
+			return ls.GenerateLinkerKey(), nil
+		},
+		parse: func(s groupsig.Scheme, key []byte) (groupsig.Role, error) {
+			ls, err := linkingScheme(s)
+			if err != nil {
+				return nil, err
+			}
+			return ls.ParseLinkerKey(key)
+		},
+		state: func(groupsig.GroupKey) []encoding.BinaryMarshaler { return nil },
+	},
 }
+
+func linkingScheme(s groupsig.Scheme) (groupsig.LinkingScheme, error) {
+	if ls, ok := s.(groupsig.LinkingScheme); ok {
+		return ls, nil
+	}
+	return nil, fmt.Errorf("%s has no linker", s.Name())
+}
+
+// roleNames lists the roles, for texts.
+const roleNames = "issuer, opener, converter or linker"
 
 func openRole[T groupFile](o *opener, path string) (groupFile, *sealedFile, error) {
 	v, sealed, err := openSecret[T](o, path)
@@ -94,7 +123,7 @@ func rolesOf(f groupsig.Features) (roles []int) {
 }
 
 // roleFlags are a value for each role.
-type roleFlags [3]string
+type roleFlags [4]string
 
 func (f *roleFlags) add(c *cobra.Command, suffix, usage string) {
 	for i, r := range groupRoles {

@@ -210,6 +210,30 @@ func (cv *groupConverter) wipe() {
 	cv.file().Wipe()
 }
 
+// A groupLinker is a linker's open file.
+type groupLinker struct {
+	*groupSecretFile
+	key groupsig.LinkingAuthority
+}
+
+func (o *opener) openLinker(path string) (*groupLinker, error) {
+	s, err := openGroupSecret[*keyfile.GroupLinker](o, path, 2)
+	if err != nil {
+		return nil, err
+	}
+	l := &groupLinker{groupSecretFile: s}
+	ls, err := linkingScheme(s.gk.Scheme())
+	if err == nil {
+		l.key, err = ls.ParseLinkerKey(s.file().Parts[1])
+	}
+	return l, s.parsed(path, err)
+}
+
+func (l *groupLinker) wipe() {
+	l.key.Wipe()
+	l.file().Wipe()
+}
+
 // A groupMember is a member's open file.
 type groupMember struct {
 	*groupSecretFile

@@ -26,13 +26,14 @@ type groupUpdateFlags struct {
 func newGroupUpdateCmd(e *env) *cobra.Command {
 	var f groupUpdateFlags
 	c := &cobra.Command{
-		Use:   "update FILE --member FILE|--state FILE|--issuer FILE|--opener FILE|--converter FILE",
+		Use:   "update FILE --member FILE|--state FILE|--issuer FILE|--opener FILE|--converter FILE|--linker FILE",
 		Short: "Take in what others have made",
 		Long: `Take in what others have made.
 
 A member (--member) takes its credential for a new epoch, which is the one that
 the issuer has announced to all (--announced): another one is a way to tell
-members apart.
+members apart. In groups that rekey it takes the newest list of who is revoked,
+which is how the group's key moves, and which has to be the one that all take.
 
 A verifier (--state) keeps a list of who is revoked, or an announcement, which
 FILE takes the place of, unless it is older, or not in force, or another role
@@ -43,8 +44,9 @@ relying on the issuer: the member's long-term key (--member-key) is the one that
 the opener knows. If the member was there before, --rejoined says that it is
 known to have joined anew.
 
-An issuer (--issuer) of a group with tokens takes the opener's list: who is on
-it, and revoked by the issuer too, may be invited anew.
+An issuer (--issuer) of a group with tokens takes the opener's list, and of one
+that rekeys its own: who is on it, and revoked by the issuer too, may be invited
+anew.
 
 A role that has agreed to a group takes the group key, which must be that of the
 group that it has agreed to.`,
@@ -87,8 +89,8 @@ group that it has agreed to.`,
 	fl.StringVar(&f.member, "member", "", "the member's `FILE`")
 	fl.StringVar(&f.state, "state", "", "the verifier's list or announcement, `FILE`")
 	f.roles.add(c, "", "the %s's `FILE`")
-	c.MarkFlagsOneRequired("member", "state", "issuer", "opener", "converter")
-	c.MarkFlagsMutuallyExclusive("member", "state", "issuer", "opener", "converter")
+	c.MarkFlagsOneRequired("member", "state", "issuer", "opener", "converter", "linker")
+	c.MarkFlagsMutuallyExclusive("member", "state", "issuer", "opener", "converter", "linker")
 	addSecretFlags(c, &f.secret)
 	addGroupFlag(c, &f.group)
 	f.epoch.add(c, "the epoch that the issuer has published, `N`", "the issuer's announcement `FILE`, which says the epoch")
@@ -147,7 +149,7 @@ func (e *env) groupUpdateIssuer(c *cobra.Command, f groupUpdateFlags, path strin
 			return err
 		}
 		rr, ok := groupsig.As[groupsig.RevocationReader](is.gk)
-		if !ok || !is.gk.Features().Has(groupsig.Token) {
+		if f := is.gk.Features(); !ok || !f.Has(groupsig.Token) && !f.Has(groupsig.Rekey) {
 			return usagef(c, "the group has no tokens")
 		}
 		n, err := rr.MarkListed(is.register, list, time.Now().Unix())
@@ -173,6 +175,9 @@ type groupUpdateResult struct {
 
 func (e *env) groupUpdateMember(c *cobra.Command, f groupUpdateFlags, file string) error {
 	return changeSecret(c.Context(), e, f.secret, f.member, (*opener).openMember, func(_ *opener, m *groupMember) error {
+		if rk, ok := groupsig.As[groupsig.Rekeyer](m.key); ok {
+			return e.rekeyMember(c, f, m, rk, file)
+		}
 		u, ok := groupsig.As[groupsig.Updater](m.key)
 		if !ok {
 			return usagef(c, "the group has no epochs")
@@ -198,6 +203,31 @@ func (e *env) groupUpdateMember(c *cobra.Command, f groupUpdateFlags, file strin
 		return e.print(groupUpdateResult{Epoch: epoch, File: f.member}, func(w io.Writer) {
 			fmt.Fprintf(w, "%s: epoch %d\n", oneLine(f.member), epoch)
 		})
+	})
+}
+
+// rekeyMember takes a member's key along to a list.
+func (e *env) rekeyMember(c *cobra.Command, f groupUpdateFlags, m *groupMember, rk groupsig.Rekeyer, file string) error {
+	if c.Flags().Changed("epoch") || f.epoch.announced != "" {
+		return usagef(c, "the group has no epochs")
+	}
+	list, err := e.readRevocation(c.Context(), m.gk, file)
+	if err != nil {
+		return err
+	}
+	if err := inForce(file, list, time.Now()); err != nil {
+		return err
+	}
+	if err := rk.Rekey(list); err != nil {
+		return withCode(groupFileError(file, err), ExitInvalid)
+	}
+	m.file().Number = rk.Version()
+	if err := m.store(e); err != nil {
+		return err
+	}
+	n := list.Len()
+	return e.print(groupUpdateResult{Listed: &n, File: f.member}, func(w io.Writer) {
+		fmt.Fprintf(w, "%s: the key after %d were revoked\n", oneLine(f.member), n)
 	})
 }
 

@@ -16,6 +16,7 @@ var wantedHints = map[string]string{
 	"GROUP ISSUER":          "give the issuer's file, such as issuer.age",
 	"GROUP OPENER":          "give the opener's file, such as opener.age",
 	"GROUP CONVERTER":       "give the converter's file, such as converter.age",
+	"GROUP LINKER":          "give the linker's file, such as linker.age",
 	"GROUP MEMBER":          "give the member's file, NAME.member, that \"undersign group join --pending\" has written",
 	"GROUP PENDING MEMBER":  "give the file NAME.pending that \"undersign group join\" has written",
 	"GROUP CHALLENGE":       "give the file NAME.challenge that \"undersign group invite\" has written",
