@@ -35,45 +35,52 @@ func (e *BatchError) Unwrap() error { return ErrSignature }
 // once they are decoded; all others are divided among the
 // processors. It is for one goroutine at a time.
 type Batch struct {
-	ring  *Ring
-	opts  Options
-	items []batchItem
+	ring     *Ring
+	opts     Options
+	items    []batchItem
+	verified int // how many of them were when Verify returned
 }
 
 type batchItem struct {
 	st  *statement
 	sig *Signature // nil if it is bad
+	bad bool       // as Verify found
 }
 
 // Batch returns an empty batch. The options hold for all signatures.
 func (r *Ring) Batch(o *Options) *Batch {
 	b := &Batch{ring: r}
 	if o != nil {
-		b.opts = *o
+		b.opts = Options{Scope: bytes.Clone(o.Scope), AcrossRings: o.AcrossRings}
 	}
 	return b
 }
 
 // Add adds a signature. What is wrong with it is found by Verify. Nothing of the message
-// is retained.
+// is retained, and the caller may decode another signature into the same variable.
 func (b *Batch) Add(msg []byte, sig *Signature) {
-	st, err := b.ring.check(msg, sig, &b.opts)
-	if err != nil {
-		sig = nil
+	var it batchItem
+	if st, err := b.ring.check(msg, sig, &b.opts); err == nil {
+		own := *sig
+		it = batchItem{st: st, sig: &own}
 	}
-	b.items = append(b.items, batchItem{st, sig})
+	b.items = append(b.items, it)
 }
 
 // Len returns the number of signatures.
 func (b *Batch) Len() int { return len(b.items) }
 
-// Duplicates returns which signatures have the key image of one before them, in
-// ascending order.
+// Duplicates returns which valid signatures have the key image of a valid one before them,
+// in ascending order. Others don't count: anybody can copy an image. It calls Verify
+// if that wasn't done since the last Add.
 func (b *Batch) Duplicates() []int {
+	if b.verified < len(b.items) {
+		b.Verify() // which marks the bad ones
+	}
 	var list []int
 	seen := make(map[string]bool)
-	for i, it := range b.items {
-		if it.sig == nil {
+	for i, it := range b.items[:b.verified] {
+		if it.bad {
 			continue
 		}
 		if seen[string(it.sig.image.encoded)] {
@@ -107,6 +114,13 @@ func (b *Batch) Verify() error {
 		bad = append(bad, summed[i])
 	}
 	bad = append(bad, b.verifyAlone(alone)...)
+	for i := range b.items {
+		b.items[i].bad = false
+	}
+	for _, i := range bad {
+		b.items[i].bad = true
+	}
+	b.verified = len(b.items)
 	if bad == nil {
 		return nil
 	}

@@ -31,7 +31,10 @@ func (g1) selectPoint(x, y *bls12381.G1, cond int) *bls12381.G1 {
 func (g1) hashVarTime(msg, dst []byte) *bls12381.G1 { return new(bls12381.G1).HashVarTime(msg, dst) }
 
 func (g1) checkScalar(b []byte) error {
-	if new(bls12381.Scalar).SetBytes(b) != nil {
+	var s bls12381.Scalar
+	err := s.SetBytes(b)
+	s.Wipe()
+	if err != nil {
 		return errors.New("not a canonical scalar")
 	}
 	return nil
@@ -40,9 +43,17 @@ func (g1) checkScalar(b []byte) error {
 // g1Scalar decodes a canonical scalar, in constant time.
 func g1Scalar(k *scalar) *bls12381.Scalar { return new(bls12381.Scalar).SetWide(k[:]) }
 
-func (g1) reduce(wide *[64]byte) *scalar {
-	return (*scalar)(new(bls12381.Scalar).SetWide(wide[:]).Bytes())
+// takeG1 returns the encoding of a scalar and wipes it, and others that it was made of.
+func takeG1(s *bls12381.Scalar, others ...*bls12381.Scalar) *scalar {
+	k := (*scalar)(s.Bytes())
+	s.Wipe()
+	for _, x := range others {
+		x.Wipe()
+	}
+	return k
 }
+
+func (g1) reduce(wide *[64]byte) *scalar { return takeG1(new(bls12381.Scalar).SetWide(wide[:])) }
 
 func (g1) short(b *[16]byte) *scalar {
 	k := new(scalar)
@@ -51,22 +62,23 @@ func (g1) short(b *[16]byte) *scalar {
 }
 
 func (g1) mulAdd(x, y, z *scalar) *scalar {
-	s := g1Scalar(x)
-	return (*scalar)(s.MulAdd(s, g1Scalar(y), g1Scalar(z)).Bytes())
+	s, t, u := g1Scalar(x), g1Scalar(y), g1Scalar(z)
+	return takeG1(s.MulAdd(s, t, u), t, u)
 }
 
 func (g1) neg(x *scalar) *scalar {
 	s := g1Scalar(x)
-	return (*scalar)(s.Neg(s).Bytes())
+	return takeG1(s.Neg(s))
 }
 
 func (g1) mult(k *scalar, p *bls12381.G1) *bls12381.G1 {
-	q := new(bls12381.G1)
+	q, s := new(bls12381.G1), g1Scalar(k)
 	if p == nil {
-		q.ScalarBaseMult(g1Scalar(k))
+		q.ScalarBaseMult(s)
 	} else {
-		q.ScalarMult(g1Scalar(k), p)
+		q.ScalarMult(s, p)
 	}
+	s.Wipe()
 	bls12381.NormalizeG1(q)
 	return q
 }

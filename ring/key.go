@@ -124,9 +124,9 @@ func GenerateKey(g Group) (*PrivateKey, error) {
 	if !ok {
 		return nil, fmt.Errorf("ring: there is no %s", g)
 	}
-	k := &PrivateKey{secret: *e.newSecret()}
-	k.pub = PublicKey{g, e.publicKey(&k.secret)}
-	return k, nil
+	secret := e.newSecret()
+	defer clear(secret[:])
+	return &PrivateKey{*secret, PublicKey{g, e.publicKey(secret)}}, nil
 }
 
 // Group returns the key's group, or 0 for a key that was wiped.

@@ -99,7 +99,9 @@ func (k *lsagKeys[P]) sign(secret *scalar, public []byte, st *statement) *Signat
 	first = wrap(first, n)
 	points := turn(k.points, first, k.selectPoint)
 
-	nonces := transcript.NewNonces(ch.dst, new(transcript.Items).Bytes("secret", secret[:]), st.items(image))
+	hedge := new(transcript.Items).Grow(64).Bytes("secret", secret[:])
+	nonces := transcript.NewNonces(ch.dst, hedge, st.items(image))
+	hedge.Wipe()
 	random := func() *scalar {
 		var wide [64]byte
 		nonces.Read(wide[:])

@@ -40,7 +40,9 @@ func (ristretto) hashVarTime(msg, dst []byte) *edwards25519.Point {
 }
 
 func (ristretto) checkScalar(b []byte) error {
-	_, err := new(edwards25519.Scalar).SetCanonicalBytes(b)
+	var s edwards25519.Scalar
+	_, err := s.SetCanonicalBytes(b)
+	s = edwards25519.Scalar{}
 	if err != nil {
 		return errors.New("not a canonical scalar")
 	}
@@ -59,12 +61,22 @@ func edScalar(k *scalar) *edwards25519.Scalar {
 	return s
 }
 
+// take returns the encoding of a scalar and wipes it, and others that it was made of.
+func take(s *edwards25519.Scalar, others ...*edwards25519.Scalar) *scalar {
+	k := (*scalar)(s.Bytes())
+	*s = edwards25519.Scalar{}
+	for _, x := range others {
+		*x = edwards25519.Scalar{}
+	}
+	return k
+}
+
 func (ristretto) reduce(wide *[64]byte) *scalar {
 	s, err := new(edwards25519.Scalar).SetUniformBytes(wide[:])
 	if err != nil {
 		panic("ring: " + err.Error())
 	}
-	return (*scalar)(s.Bytes())
+	return take(s)
 }
 
 func (ristretto) short(b *[16]byte) *scalar {
@@ -74,20 +86,22 @@ func (ristretto) short(b *[16]byte) *scalar {
 }
 
 func (ristretto) mulAdd(x, y, z *scalar) *scalar {
-	s := edScalar(x)
-	return (*scalar)(s.MultiplyAdd(s, edScalar(y), edScalar(z)).Bytes())
+	s, t, u := edScalar(x), edScalar(y), edScalar(z)
+	return take(s.MultiplyAdd(s, t, u), t, u)
 }
 
 func (ristretto) neg(x *scalar) *scalar {
 	s := edScalar(x)
-	return (*scalar)(s.Negate(s).Bytes())
+	return take(s.Negate(s))
 }
 
 func (ristretto) mult(k *scalar, p *edwards25519.Point) *edwards25519.Point {
+	s := edScalar(k)
+	defer func() { *s = edwards25519.Scalar{} }()
 	if p == nil {
-		return new(edwards25519.Point).ScalarBaseMult(edScalar(k))
+		return new(edwards25519.Point).ScalarBaseMult(s)
 	}
-	return new(edwards25519.Point).ScalarMult(edScalar(k), p)
+	return new(edwards25519.Point).ScalarMult(s, p)
 }
 
 func (ristretto) round(h, y *edwards25519.Point) func(s, c *scalar, p *edwards25519.Point) (l, r *edwards25519.Point) {
