@@ -22,7 +22,8 @@
 // # What a valid signature means
 //
 // Less than in the packages beside this one, and in each scheme something else:
-// [Scheme.Flaws] says what, and so does every [Result]. CPY06, KTY04 and GL19 are named and
+// [Scheme.Flaws] says what, and so does every [Result]. Proofs of openings and links are
+// checked too ([GroupKey.VerifyOpening], [GroupKey.VerifyLink]). CPY06, KTY04 and GL19 are named and
 // refused ([ErrUnsupported]): the first two accept signatures of people who never joined,
 // and of the third nothing remains but that. Docs/libgroupsig.md has the reasons.
 //

@@ -12,6 +12,8 @@ import (
 var (
 	// ErrSignature: a signature is wrong, or for another message or group.
 	ErrSignature = errors.New("libgroupsig: invalid signature")
+	// ErrProof: a proof of an opening or a link is wrong, or about something else.
+	ErrProof = errors.New("libgroupsig: invalid proof")
 	// ErrUnsupported: the scheme is one whose signatures say too little.
 	ErrUnsupported = errors.New("libgroupsig: unsupported scheme")
 )
@@ -19,4 +21,9 @@ var (
 // refuse says why a signature is wrong.
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrSignature, fmt.Errorf(format, args...))
+}
+
+// refuseProof says why a proof is.
+func refuseProof(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrProof, fmt.Errorf(format, args...))
 }

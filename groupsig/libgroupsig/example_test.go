@@ -40,5 +40,5 @@ func ExampleScheme_Flaws() {
 	}
 	// Output:
 	// the message is hashed with SHA-1: who chose it could have made another that the signature fits as well
-	// an opening's proof doesn't say whom it names
+	// an opening's proof doesn't say whom it names, but by the list of members
 }

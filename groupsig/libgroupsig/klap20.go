@@ -9,18 +9,19 @@ import "github.com/undersign/undersign/internal/bls12381"
 // Signature with Efficient Concurrent Joins and Batch Verifications (IACR ePrint
 // 2020/921): a member has (alpha, u, v, w) with w = alpha·u and v = x·u + y·w.
 type keyKLAP20 struct {
+	g          *bls12381.G1
 	gg, xx, yy *bls12381.Lines
 }
 
 func readKLAP20(r *reader) (*keyKLAP20, error) {
-	r.g1("g")
+	g := r.g1("g")
 	gg, xx, yy := r.g2("gg"), r.g2("XX"), r.g2("YY")
 	r.g2("ZZ0") // the opener's
 	r.g2("ZZ1")
 	if r.err != nil {
 		return nil, r.err
 	}
-	return &keyKLAP20{bls12381.NewLinesVarTime(gg), bls12381.NewLinesVarTime(xx), bls12381.NewLinesVarTime(yy)}, nil
+	return &keyKLAP20{g, bls12381.NewLinesVarTime(gg), bls12381.NewLinesVarTime(xx), bls12381.NewLinesVarTime(yy)}, nil
 }
 
 // verify checks e(vv,gg) = e(uu,XX)·e(ww,YY) and the proof of alpha with ww = alpha·uu,
@@ -48,7 +49,7 @@ func (k *keyKLAP20) entry(r *reader, e Edition, m *Member) {
 		m.nothing(r)
 		return
 	}
-	m.gt(r, "tau")
+	m.tau = r.gt("tau")
 }
 
 // checkEntries has nothing to check: f isn't in the list, and what is is encrypted.

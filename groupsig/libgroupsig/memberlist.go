@@ -50,6 +50,7 @@ type Member struct {
 	entry []byte // without ID
 	g1    []*bls12381.G1
 	g2    []*bls12381.G2
+	tau   *bls12381.GT // in KLAP20, and there not in IBM's edition
 }
 
 // String shows the ID only.
@@ -69,8 +70,6 @@ func (m *Member) g2points(r *reader, fields ...string) {
 		m.g2 = append(m.g2, r.g2(f))
 	}
 }
-
-func (m *Member) gt(r *reader, field string) { r.gt(field) }
 
 // nothing reads the length 0 of an element that isn't there.
 func (m *Member) nothing(r *reader) {

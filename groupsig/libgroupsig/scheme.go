@@ -34,11 +34,11 @@ var schemes = [...]struct {
 	GL19:  {name: "gl19", why: "its pseudonyms are the signer's to choose, and credentials end after 14 days"},
 	PS16: {name: "ps16", flaws: []string{
 		"the manager, and whoever reads the list of members, finds out who signed",
-		"an opening's proof doesn't say whom it names",
+		"an opening's proof doesn't say whom it names, but by the list of members",
 	}},
 	KLAP20: {name: "klap20", flaws: []string{
 		"the message is hashed with SHA-1: who chose it could have made another that the signature fits as well",
-		"an opening's proof doesn't say whom it names",
+		"an opening's proof doesn't say whom it names, but by the list of members",
 	}},
 	DL21: {name: "dl21", flaws: []string{
 		"pseudonyms aren't bound to members: one could sign under several in one scope, and deny its own",

@@ -83,6 +83,37 @@ type samples struct {
 		MessageOf string `json:"message_of"`
 		Result    bool   `json:"result"`
 	} `json:"other_verdicts"`
+	Batches []struct {
+		Signatures []string `json:"signatures"`
+		Messages   []string `json:"messages_of"`
+		Result     bool     `json:"result"`
+	} `json:"verify_batch"`
+	Open []struct {
+		Signature string `json:"signature"`
+		ID        uint64 `json:"gml_id"`
+		Verdict   bool   `json:"open_verify"`
+		Against1  *bool  `json:"open_verify_against_sig1"`
+		Against2  *bool  `json:"open_verify_against_sig2"`
+		Against3  *bool  `json:"open_verify_against_sig3"`
+		Proof     struct {
+			Export *blob `json:"library_export"`
+			C      hexBytes
+			S      hexBytes
+			Tau    hexBytes
+		} `json:"proof"`
+	} `json:"open"`
+	Link *struct {
+		Signatures []string `json:"signatures"`
+		Text       string   `json:"link_message_part"`
+		Verdict    bool     `json:"verify_link"`
+		Reversed   bool     `json:"verify_link_reversed_order"`
+		Of13       bool     `json:"verify_link_of_sig1_sig3"`
+		Proof      struct {
+			C      hexBytes
+			S      hexBytes
+			Export blob `json:"library_export"`
+		} `json:"proof"`
+	} `json:"link"`
 	Forged []struct {
 		Message   string `json:"message"`
 		Signature blob   `json:"signature"`
@@ -180,6 +211,8 @@ func testSamples(t *testing.T, name, edition string) {
 			t.Errorf("a forgery is valid: %v", got)
 		}
 	}
+	testBatches(t, &s, k)
+	testLink(t, &s, k)
 	for _, m := range s.ManagerKeys {
 		if _, err := ParseGroupKey(m.Key.Hex); err == nil {
 			t.Error("a manager's key is taken for the group's")
@@ -209,9 +242,110 @@ func testSamples(t *testing.T, name, edition string) {
 	if b, err := l.MarshalBinary(); err != nil || !bytes.Equal(b, s.GML.Hex) {
 		t.Error("the list changes when it is written again:", err)
 	}
+	testOpenings(t, &s, k, l, edition)
 	for i := range s.GML.Hex {
 		if _, err := k.ParseMemberList(s.GML.Hex[:i]); err == nil {
 			t.Fatalf("the first %d bytes of the list are one", i)
+		}
+	}
+}
+
+// The library's batches are valid if all signatures are.
+func testBatches(t *testing.T, s *samples, k *GroupKey) {
+	if (len(s.Batches) > 0) != (k.Scheme() == KLAP20) {
+		t.Errorf("%d batches", len(s.Batches))
+	}
+	for i, b := range s.Batches {
+		all := true
+		for j, id := range b.Signatures {
+			of := id
+			if b.Messages != nil {
+				of = b.Messages[j]
+			}
+			all = verdict(t, k, []byte(s.signature(t, of).Message), s.signature(t, id).Signature.Hex) && all
+		}
+		if all != b.Result {
+			t.Errorf("batch %d: %v", i, all)
+		}
+	}
+}
+
+func testLink(t *testing.T, s *samples, k *GroupKey) {
+	if (s.Link != nil) != k.Scheme().HasScopes() {
+		t.Error("no link")
+	}
+	if s.Link == nil {
+		return
+	}
+	set := func(ids ...string) (out []Signed) {
+		for _, id := range ids {
+			x := s.signature(t, id)
+			out = append(out, Signed{[]byte(x.Message), x.Signature.Hex})
+		}
+		return out
+	}
+	linked := func(set []Signed, proof []byte) bool {
+		err := k.VerifyLink(set, []byte(s.Link.Text), proof)
+		if err != nil && !errors.Is(err, ErrProof) {
+			t.Error(err)
+		}
+		return err == nil
+	}
+	l := s.Link
+	proof := append([]byte{byte(k.Scheme()), 32, 0, 0, 0}, l.Proof.S...)
+	proof = append(append(proof, 32, 0, 0, 0), l.Proof.C...)
+	if linked(set(l.Signatures...), proof) != l.Verdict || linked(set(l.Signatures[1], l.Signatures[0]), proof) != l.Reversed || linked(set("sig1", "sig3"), proof) != l.Of13 {
+		t.Error("a link has another verdict")
+	}
+	// What the library exports of DL21SEQ is something else.
+	if linked(set(l.Signatures...), l.Proof.Export.Hex) != (k.Scheme() == DL21) {
+		t.Error("an exported link has another verdict")
+	}
+}
+
+func testOpenings(t *testing.T, s *samples, k *GroupKey, l *MemberList, edition string) {
+	if len(s.Open) != 3 {
+		t.Error("no openings")
+	}
+	for _, o := range s.Open {
+		proof := append([]byte{byte(KLAP20), 32, 0, 0, 0}, o.Proof.C...)
+		proof = append(append(proof, 96, 0, 0, 0), o.Proof.S...)
+		proof = append(append(proof, 576&0xff, 576>>8, 0, 0), o.Proof.Tau...)
+		if o.Proof.Export != nil {
+			proof = o.Proof.Export.Hex
+		}
+		x := s.signature(t, o.Signature)
+		opening, err := k.VerifyOpening([]byte(x.Message), x.Signature.Hex, proof)
+		if k.Scheme() == BBS04 { // which has no proofs
+			if err == nil || o.Verdict {
+				t.Error("a proof of an opening")
+			}
+			continue
+		}
+		if (err == nil) != o.Verdict {
+			t.Errorf("opening of %s: %v", o.Signature, err)
+			continue
+		}
+		id, ok := opening.Member(l)
+		if named := k.Scheme() == PS16 || edition == ""; ok != named || named && id != o.ID {
+			t.Errorf("opening of %s names %d, %v", o.Signature, id, ok)
+		}
+		for other, want := range map[string]*bool{"sig1": o.Against1, "sig2": o.Against2, "sig3": o.Against3} {
+			if want == nil {
+				continue
+			}
+			x := s.signature(t, other)
+			if _, err := k.VerifyOpening([]byte(x.Message), x.Signature.Hex, proof); (err == nil) != *want || err != nil && !errors.Is(err, ErrProof) {
+				t.Errorf("opening of %s for %s: %v", o.Signature, other, err)
+			}
+		}
+		for i := range proof {
+			bad := bytes.Clone(proof)
+			if bad[i] ^= 1; i%29 == 0 {
+				if _, err := k.VerifyOpening([]byte(x.Message), x.Signature.Hex, bad); !errors.Is(err, ErrProof) {
+					t.Errorf("opening of %s with another byte %d: %v", o.Signature, i, err)
+				}
+			}
 		}
 	}
 }
