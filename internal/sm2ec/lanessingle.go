@@ -38,6 +38,7 @@ type laneSingle struct {
 	entries    []packedPoint // odd multiples, for two blocks after two blocks
 	ofKeys     []pointRef    // for two blocks after two blocks, digit after digit
 	acc        []laneJacobian
+	minus      []pointRef // 1 where the sum is made of -t and -s
 	bad        []bool
 	rows       []lanePoint
 	powers     []laneJacobian
@@ -51,44 +52,53 @@ func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
 	clear(s.bad)
 	item := func(j int) *Item { return items[min(j, len(items)-1)] }
 
+	// Where t is even, -t and -s are taken, so that the highest digit of a key is 1 always.
 	g := GeneratorTable(len(items))
+	s.minus = grow(s.minus, lanes)
 	s.fill(n, g.m, func(j int, refs []pointRef) {
+		t, _ := item(j).T()
+		s.minus[j] = pointRef(t[0]&1 ^ 1)
 		k := item(j).S
 		if k.IsZero() {
 			s.bad[j] = true
 			k = Scalar{1}
 		}
 		g.refs(refs, &k)
+		for i := range refs {
+			refs[i] ^= s.minus[j]
+		}
 	})
 	s.oddMultiples(n, func(j int) *Affine { return &item(j).P })
 	s.tree(n, g.m, func(j int) { s.bad[j] = true })
 	runtime.KeepAlive(g)
 
-	m := windows(laneWidth)
+	const m = longDigits - 1
 	s.ofKeys = grow(s.ofKeys, m*lanes)
-	var refs [(256 + laneWidth - 1) / laneWidth]pointRef
+	var refs [longDigits]pointRef
 	for j := range lanes {
 		t, _ := item(j).T()
-		turn := t.oddPlaces(refs[:], laneWidth)
+		t.oddPlaces(refs[:], laneWidth)
 		pair, at := j/(2*laneCount), j%(2*laneCount)
-		for i, r := range refs {
+		for i, r := range refs[:m] {
 			entry := &s.entries[(pair<<(laneWidth-1)+int(r>>1))*2*laneCount+at]
-			s.ofKeys[(pair*m+i)*2*laneCount+at] = refTo(entry, 0) | r&1 ^ turn
+			s.ofKeys[(pair*m+i)*2*laneCount+at] = refTo(entry, 0) | r&1
 		}
 	}
+	// The highest digit, doubled as often as it has to be but once.
 	s.acc = growAligned(s.acc, n)
+	copy(s.acc, s.powers[(laneWidth-2)*n:])
 	s.points, s.scratch = growAligned(s.points, 2), growAligned(s.scratch, 1)
 	q := (*[2]lanePoint)(s.points)
 	for pair := range n / 2 {
 		acc := (*[2]laneJacobian)(s.acc[2*pair:])
 		of := s.ofKeys[pair*m*2*laneCount:]
-		gather(q[:], of[(m-1)*2*laneCount:])
-		for i := range q {
-			acc[i] = laneJacobian{q[i].X, q[i].Y, oneBlock}
-		}
-		for i := m - 2; i >= 0; i-- {
+		for i := m - 1; i >= 0; i-- {
 			gather(q[:], of[i*2*laneCount:])
-			laneDouble(acc, &s.scratch[0], laneWidth)
+			times := laneWidth
+			if i == m-1 {
+				times = 1
+			}
+			laneDouble(acc, &s.scratch[0], times)
 			laneAddMixed(acc, q, &s.scratch[0])
 		}
 		laneAddMixed(acc, (*[2]lanePoint)(s.sums[2*pair:]), &s.scratch[0])
@@ -120,6 +130,9 @@ func (s *laneSingle) finish(dst []Jacobian, items []*Item) {
 		at := &s.points[j/laneCount]
 		dst[j].X.fromLane(&at.X, j%laneCount)
 		dst[j].Y.fromLane(&at.Y, j%laneCount)
+		if s.minus[j] == 1 {
+			dst[j].Y.Neg(&dst[j].Y)
+		}
 		dst[j].Z = feOne
 	}
 }
