@@ -3,7 +3,11 @@
 
 package bls12381
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/undersign/undersign/internal/opcount"
+)
 
 // GTSizeCompressed is the length of an element of GT on the torus.
 const GTSizeCompressed = GTSize / 2
@@ -33,6 +37,7 @@ func (z *GT) AppendCompressed(b []byte) []byte {
 // SetCompressed sets z to an element other than 1. It demands exactly 288 bytes, canonical
 // coefficients and an element of order r.
 func (z *GT) SetCompressed(b []byte) error {
+	opcount.Decode(opcount.DecodeGT, b)
 	if len(b) != GTSizeCompressed {
 		return errors.New("bls12381: an element of GT has 288 bytes when compressed")
 	}
