@@ -59,7 +59,7 @@ those here for BLS12-381. docs/survey.md says where figures differ, and why.`,
 		}
 		return e.benchSurvey(c.Context(), s)
 	}
-	return describe(c, "pairing_ms, rows [scheme, features, note, sign and verify [g1, g2, gt, zn, pairings, pairing_products, hashes], signature and group_key [g1, g2, gt, scalars, computed_bytes, encoded_bytes], issuer_key_bytes, opener_key_bytes, member_key_bytes, setup_ms, join_ms, sign_ms, verify_ms, survey], absent (schemes of the survey that aren't here)")
+	return describe(c, "pairing_ms, rows [scheme, features, note, sign and verify [g1, g2, gt, zn, pairings, pairing_products, hashes], signature and group_key [g1, g2, gt, scalars, zn, integers, computed_bytes, encoded_bytes], issuer_key_bytes, opener_key_bytes, member_key_bytes, setup_ms, join_ms, sign_ms, verify_ms, survey], absent (schemes of the survey that aren't here)")
 }
 
 func (e *env) benchSurvey(ctx context.Context, s survey.Survey) error {

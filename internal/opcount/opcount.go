@@ -36,6 +36,9 @@ const (
 	DecodeG2
 	DecodeGT
 	DecodeScalar
+	DecodeZn     // elements modulo a composite number
+	DecodeInt    // integers
+	DecodedBytes // of all of these
 
 	numOps
 )
@@ -44,6 +47,7 @@ var opNames = [numOps]string{
 	MulG1: "G1", MulG2: "G2", ExpGT: "GT", ExpZn: "Zn", Pairing: "e", FinalExp: "final exp",
 	HashG1: "hash to G1", HashG2: "hash to G2",
 	DecodeG1: "decode G1", DecodeG2: "decode G2", DecodeGT: "decode GT", DecodeScalar: "decode Zr",
+	DecodeZn: "decode Zn", DecodeInt: "decode Z", DecodedBytes: "bytes",
 }
 
 // String returns the usual abbreviation.
@@ -93,6 +97,7 @@ func decode(op Op, encoding []byte) {
 	if !seen[e] {
 		seen[e] = true
 		counts[op].Add(1)
+		counts[DecodedBytes].Add(int64(len(encoding)))
 	}
 }
 

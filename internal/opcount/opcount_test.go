@@ -36,7 +36,7 @@ func TestCount(t *testing.T) {
 
 // An element counts once, and again in the next count.
 func TestDecode(t *testing.T) {
-	a, b := []byte("a"), []byte("b")
+	a, b := []byte("a"), []byte("bbb")
 	Decode(DecodeG1, a)
 	for range 2 {
 		got := Count(func() {
@@ -46,7 +46,7 @@ func TestDecode(t *testing.T) {
 				Decode(DecodeG2, b)
 			}
 		})
-		if want := (Counts{DecodeG1: 2, DecodeG2: 1}); got != want {
+		if want := (Counts{DecodeG1: 2, DecodeG2: 1, DecodedBytes: 7}); got != want {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}

@@ -69,6 +69,8 @@ type Size struct {
 	G2       int    `json:"g2"`
 	GT       int    `json:"gt"`
 	Scalars  int    `json:"scalars"`
+	Zn       int    `json:"zn"`
+	Integers int    `json:"integers"`
 	Computed int    `json:"computed_bytes"`
 	Encoded  int    `json:"encoded_bytes"`
 	text     string // elements
@@ -78,10 +80,12 @@ type Size struct {
 func (s Size) String() string { return s.text }
 
 func sizeOf(c opcount.Counts, encoded int) Size {
-	s := Size{G1: c[opcount.DecodeG1], G2: c[opcount.DecodeG2], GT: c[opcount.DecodeGT], Scalars: c[opcount.DecodeScalar], Encoded: encoded}
-	s.Computed = s.G1*bls12381.G1Size + s.G2*bls12381.G2Size + s.GT*bls12381.GTSize + s.Scalars*bls12381.ScalarSize
-	s.text = strings.ReplaceAll(c.Format(opcount.DecodeG1, opcount.DecodeG2, opcount.DecodeGT, opcount.DecodeScalar), "decode ", "")
-	return s
+	return Size{
+		G1: c[opcount.DecodeG1], G2: c[opcount.DecodeG2], GT: c[opcount.DecodeGT], Scalars: c[opcount.DecodeScalar],
+		Zn: c[opcount.DecodeZn], Integers: c[opcount.DecodeInt], Computed: c[opcount.DecodedBytes], Encoded: encoded,
+		text: strings.ReplaceAll(c.Format(opcount.DecodeG1, opcount.DecodeG2, opcount.DecodeGT, opcount.DecodeScalar,
+			opcount.DecodeZn, opcount.DecodeInt), "decode ", ""),
+	}
 }
 
 // A Survey says what to measure.
