@@ -6,7 +6,6 @@ package groupsigtest
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/undersign/undersign/groupsig"
 )
@@ -170,7 +169,7 @@ func testRekey(g *group) {
 	}
 	g.flips(g.encoded(two), 1, func(i int, data []byte) {
 		if _, err := reader.ParseRevocation(data); err == nil {
-			g.t.Error(fmt.Sprintf("byte %d of the list changed, and decoded", i))
+			g.t.Errorf("byte %d of the list changed, and decoded", i)
 		}
 	})
 	// Who is on a list may join again, and takes all steps.

@@ -1,0 +1,26 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package hlccn11 is the group signature of Hwang, Lee, Chung, Cho and Nyang, Short Group
+// Signatures with Controllable Linkability (LightSec 2011): 304 bytes that show nothing of
+// the signer, and a linker to whom they show which are of one member.
+//
+// Who can do what. The issuer admits members, and can't sign as one of them, nor link: it
+// sees the members' secrets only behind a blind. The opener finds out who signed, in
+// constant time, with a proof that names exactly that member. The linker sees which
+// signatures are of one member, by one multiplication each, and proves it to anybody, but
+// not of which member, and can't open. The opener can link, by opening.
+//
+// Anonymity is proven against who gets nothing opened. Members can't be revoked: use
+// another package of this module where that is needed.
+//
+// Other than in the paper the linker's key is the number ξ, and links are compared in G1.
+//
+// Setting up: the roles enroll in a [Draft] and agree to it, which gives the
+// [GroupKey]. Joining: [Sessions.Open], [GroupKey.NewJoin], [IssuerKey.Issue],
+// [Pending.Finish]. The register, the sessions and the pending member have binary
+// encodings, so that each step may be a program of its own.
+//
+// Signing and all that handles secret keys is constant time. Verifying isn't, and
+// handles no secrets.
+package hlccn11

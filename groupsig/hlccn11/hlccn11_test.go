@@ -1,0 +1,261 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package hlccn11
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/undersign/undersign/groupsig"
+)
+
+const now = 1_000_000
+
+func key(name string) ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte(name))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+func public(name string) ed25519.PublicKey { return key(name).Public().(ed25519.PublicKey) }
+
+// A group is what the roles have.
+type group struct {
+	t        testing.TB
+	gk       *GroupKey
+	issuer   *IssuerKey
+	opener   *OpenerKey
+	linker   *LinkerKey
+	sessions *Sessions
+	register *Register
+}
+
+func (g *group) check(err error) {
+	g.t.Helper()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+type marshaler interface{ MarshalBinary() ([]byte, error) }
+
+// again passes an object through its encoding.
+func (g *group) again(v marshaler, into interface{ UnmarshalBinary([]byte) error }) {
+	g.t.Helper()
+	b, err := v.MarshalBinary()
+	g.check(err)
+	g.check(into.UnmarshalBinary(b))
+}
+
+func newGroup(t testing.TB) *group {
+	t.Helper()
+	d, err := NewDraft("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &group{t: t, issuer: GenerateIssuerKey(), opener: GenerateOpenerKey(), linker: GenerateLinkerKey()}
+	type role interface {
+		Enroll(*Draft) error
+		Consent(*Draft) error
+	}
+	for _, r := range []role{g.issuer, g.opener, g.linker} {
+		g.check(r.Enroll(d))
+	}
+	for _, r := range []role{g.issuer, g.opener, g.linker} {
+		if _, err := NewGroupKey(d); err == nil {
+			t.Error("a group key without all consents")
+		}
+		g.check(r.Consent(d))
+		next := new(Draft)
+		g.again(d, next)
+		d = next
+	}
+	k, err := NewGroupKey(d)
+	g.check(err)
+	g.gk = new(GroupKey)
+	g.again(k, g.gk)
+	if !k.Equal(g.gk) || k.ID() != d.ID() || k.Label() != "test" {
+		t.Error("the group key isn't that of its draft")
+	}
+	g.sessions, g.register = g.gk.NewSessions(), g.gk.NewRegister()
+	return g
+}
+
+// join runs the protocol, with every message and state through its encoding.
+func (g *group) join(member string) *MemberKey {
+	g.t.Helper()
+	c, err := g.sessions.Open(member, public(member), Fischlin, now, 3600)
+	g.check(err)
+	answer := new(Challenge)
+	g.again(c, answer)
+	p, m2, err := g.gk.NewJoin(g.gk.ID(), answer, member, key(member))
+	g.check(err)
+	b, err := p.MarshalBinary()
+	g.check(err)
+	p, err = g.gk.ParsePending(b)
+	g.check(err)
+	sessions := g.gk.NewSessions()
+	g.again(g.sessions, sessions)
+	g.sessions = sessions
+	m3, err := g.issuer.Issue(g.gk, g.sessions, g.register, m2, now)
+	g.check(err)
+	register := g.gk.NewRegister()
+	g.again(g.register, register)
+	g.register = register
+	g.check(g.opener.CheckRecord(g.gk, g.register.Member(member), public(member)))
+	m, err := p.Finish(m3)
+	g.check(err)
+	b, err = m.MarshalBinary()
+	g.check(err)
+	m, err = g.gk.ParseMemberKey(b)
+	g.check(err)
+	if m.Member() != member || !m.GroupKey().Equal(g.gk) || !p.Group().Equal(g.gk) {
+		g.t.Error("another member, or another group")
+	}
+	return m
+}
+
+var context = []byte("context")
+
+func (g *group) sign(m *MemberKey, msg string) []byte {
+	g.t.Helper()
+	sig, err := m.Sign([]byte(msg), context)
+	g.check(err)
+	return sig
+}
+
+func TestLifeCycle(t *testing.T) {
+	g := newGroup(t)
+	ada, bob := g.join("ada"), g.join("bob")
+	sig := g.sign(ada, "yes")
+	if len(sig) != 304 || g.gk.SignatureSize() != 304 {
+		t.Errorf("%d bytes", len(sig))
+	}
+	g.check(g.gk.Verify([]byte("yes"), sig, context))
+	for what, err := range map[string]error{
+		"message":   g.gk.Verify([]byte("no"), sig, context),
+		"context":   g.gk.Verify([]byte("yes"), sig, nil),
+		"group":     newGroup(t).gk.Verify([]byte("yes"), sig, context),
+		"truncated": g.gk.Verify([]byte("yes"), sig[:len(sig)-1], context),
+	} {
+		if !errors.Is(err, ErrSignature) {
+			t.Errorf("another %s: %v", what, err)
+		}
+	}
+	batch := g.gk.Batch()
+	for i := range 4 {
+		m := "yes"
+		if i == 2 {
+			m = "no"
+		}
+		batch.Add([]byte(m), sig, context)
+	}
+	if err, ok := batch.Verify().(*BatchError); !ok || fmt.Sprint(err.Bad) != "[2]" || batch.Len() != 4 {
+		t.Errorf("batch says %v", err)
+	}
+	id, err := g.gk.SignatureID(sig)
+	g.check(err)
+	if other, err := g.gk.SignatureID(g.sign(ada, "yes")); err != nil || other == id {
+		t.Error("two signatures have one name")
+	}
+	o, err := g.opener.Open(g.gk, g.register, []byte("yes"), sig, context, []byte("why"))
+	g.check(err)
+	if o.Member() != "ada" || g.gk.FindRecord(g.register, o.Value()).Member != "ada" {
+		t.Errorf("opened to %q", o.Member())
+	}
+	g.check(g.gk.VerifyOpening([]byte("yes"), sig, context, o, public("ada"), []byte("why")))
+	for what, err := range map[string]error{
+		"reason":    g.gk.VerifyOpening([]byte("yes"), sig, context, o, public("ada"), nil),
+		"key":       g.gk.VerifyOpening([]byte("yes"), sig, context, o, public("bob"), []byte("why")),
+		"signature": g.gk.VerifyOpening([]byte("yes"), g.sign(bob, "yes"), context, o, public("ada"), []byte("why")),
+	} {
+		if err == nil {
+			t.Errorf("an opening for another %s is accepted", what)
+		}
+	}
+	if _, err := g.opener.Open(g.gk, g.register, []byte("no"), sig, context, nil); err == nil {
+		t.Error("opens what isn't a signature")
+	}
+	for _, s := range []any{ada, *ada, g.issuer, *g.issuer, g.opener, *g.opener} {
+		if out := fmt.Sprintf("%v %+v %#v", s, s, s); strings.Count(out, "secret key") != 3 {
+			t.Errorf("prints %s", out)
+		}
+	}
+	ada.Wipe()
+	if _, err := ada.Sign(nil, nil); err == nil {
+		t.Error("a wiped key signs")
+	}
+}
+
+// Keys decode as what they are, and as nothing else.
+func TestKeys(t *testing.T) {
+	g := newGroup(t)
+	b, err := g.issuer.MarshalBinary()
+	g.check(err)
+	k := new(IssuerKey)
+	g.check(k.UnmarshalBinary(b))
+	if c, err := k.MarshalBinary(); err != nil || !bytes.Equal(b, c) {
+		t.Error("another issuer's key", err)
+	}
+	if new(OpenerKey).UnmarshalBinary(b) == nil || new(Draft).UnmarshalBinary(b) == nil || new(GroupKey).UnmarshalBinary(b) == nil {
+		t.Error("an issuer's key is something else")
+	}
+	b, err = g.opener.MarshalBinary()
+	g.check(err)
+	o := new(OpenerKey)
+	g.check(o.UnmarshalBinary(b))
+	if k.UnmarshalBinary(b) == nil {
+		t.Error("an opener's key is an issuer's")
+	}
+	o.Wipe()
+	if o.Enroll(new(Draft)) == nil || GenerateIssuerKey().Enroll(new(Draft)) == nil {
+		t.Error("enrolled with nothing")
+	}
+	if _, err := NewDraft(""); err == nil {
+		t.Error("a group without a label")
+	}
+	b, err = g.gk.MarshalBinary()
+	g.check(err)
+	// The sealed layer reads the same.
+	s, err := groupsig.ByName("hlccn11")
+	g.check(err)
+	sealed, err := s.ParseGroupKey(b)
+	g.check(err)
+	sig := g.sign(g.join("ada"), "m")
+	g.check(sealed.Verify([]byte("m"), sig, groupsig.VerifyOptions{Context: context}))
+}
+
+func TestLinking(t *testing.T) {
+	g := newGroup(t)
+	ada, bob := g.join("ada"), g.join("bob")
+	signed := func(m *MemberKey, msg string) Signed { return Signed{[]byte(msg), g.sign(m, msg), context} }
+	set := []Signed{signed(ada, "1"), signed(ada, "2")}
+	other := signed(bob, "1")
+	tag := func(s Signed) string {
+		b, err := g.linker.Tag(g.gk, s)
+		g.check(err)
+		return string(b)
+	}
+	if tag(set[0]) != tag(set[1]) || tag(set[0]) == tag(other) {
+		t.Error("tags don't go by members")
+	}
+	link, err := g.linker.ProveLink(g.gk, set, []byte("why"))
+	g.check(err)
+	g.check(g.gk.VerifyLink(set, []byte("why"), link))
+	if g.gk.VerifyLink(set, nil, link) == nil || g.gk.VerifyLink([]Signed{set[0], other}, []byte("why"), link) == nil {
+		t.Error("a link for something else is accepted")
+	}
+	if _, err := g.linker.ProveLink(g.gk, []Signed{set[0], other}, nil); err == nil {
+		t.Error("two members are linked")
+	}
+	b, err := g.linker.MarshalBinary()
+	g.check(err)
+	if new(OpenerKey).UnmarshalBinary(b) == nil {
+		t.Error("the linker's key is an opener's")
+	}
+}
