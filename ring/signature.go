@@ -84,9 +84,11 @@ func (sig *Signature) MarshalBinary() ([]byte, error) {
 	return e.Data(), nil
 }
 
-// UnmarshalBinary decodes a signature. Its errors unwrap to [ErrSignature].
+// UnmarshalBinary decodes a signature. Its errors unwrap to [ErrSignature]. It checks each
+// point, which takes seconds for 65,536 keys and whatever the sender says that there
+// are: who knows the ring uses [Ring.ParseSignature].
 func (sig *Signature) UnmarshalBinary(data []byte) error {
-	x, err := parseSignature(data)
+	x, err := parseSignature(data, nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrSignature, err)
 	}
@@ -94,11 +96,39 @@ func (sig *Signature) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-func parseSignature(data []byte) (*Signature, error) {
+// ParseSignature decodes a signature of the ring. What is of another ring is refused
+// before its points are decoded, so that what a signature costs is bounded by the ring.
+// Errors unwrap to [ErrSignature].
+func (r *Ring) ParseSignature(data []byte) (*Signature, error) {
+	if r == nil || r.keys == nil {
+		return nil, errNoRing
+	}
+	sig, err := parseSignature(data, r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
+	}
+	return sig, nil
+}
+
+// MaxSignatureSize returns the length of the longest signature of the ring: one in the layout
+// for batches.
+func (r *Ring) MaxSignatureSize() int {
+	if r == nil || r.keys == nil {
+		return 0
+	}
+	e := groups[r.group]
+	return 3 + 32 + 4 + e.pointSize() + r.Len()*(scalarSize+2*e.pointSize())
+}
+
+// parseSignature decodes a signature, of a ring unless that is nil.
+func parseSignature(data []byte, r *Ring) (*Signature, error) {
 	d := wire.NewDecoder(data)
 	g, e, err := readGroup(d)
 	if err != nil {
 		return nil, err
+	}
+	if r != nil && g != r.group {
+		return nil, fmt.Errorf("of %s, and the ring is of %s", g, r.group)
 	}
 	layout := d.U8("layout")
 	if d.Err() == nil && layout != compact && layout != forBatch {
@@ -109,6 +139,9 @@ func parseSignature(data []byte) (*Signature, error) {
 	n := int(d.U32("number of keys"))
 	if d.Err() == nil && (n < MinKeys || n > MaxKeys) {
 		d.Fail("number of keys", "%d, not %d to %d", n, MinKeys, MaxKeys)
+	}
+	if d.Err() == nil && r != nil && (sig.ring != r.digest || n != r.Len()) {
+		return nil, fmt.Errorf("of another ring, %x", sig.ring)
 	}
 	sig.image = readPoint(d, "image", e)
 	size := (n + 1) * scalarSize

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/undersign/undersign/keyfile"
 	"github.com/undersign/undersign/ring"
 )
 
@@ -97,7 +99,7 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 		}
 		v := &result.Signatures[i]
 		*v = ringVerdict{File: inputName(file), Status: "valid"}
-		sig, err := readObject[*ring.Signature](ctx, e, sigFile)
+		sig, err := e.readRingSignature(ctx, r, sigFile)
 		switch {
 		case errors.Is(err, ring.ErrSignature):
 			v.Status, v.Reason = "invalid", ringReason(err)
@@ -148,6 +150,24 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 		return err
 	}
 	return failf(ExitInvalid, "", "%d of %d signatures are refused", refused, len(files))
+}
+
+// readRingSignature reads a signature, unless the file is so long that it can't be one of the
+// ring: to decode it could take seconds.
+func (e *env) readRingSignature(ctx context.Context, r *ring.Ring, file string) (*ring.Signature, error) {
+	data, err := e.readInput(ctx, file, maxObject)
+	if err != nil {
+		return nil, err
+	}
+	const head = 64 << 10 // of comments and the like
+	if len(data) > head+2*r.MaxSignatureSize() {
+		return nil, fmt.Errorf("%w: of a larger ring", ring.ErrSignature)
+	}
+	sig, err := keyfile.ParseAs[*ring.Signature](data)
+	if err != nil {
+		return nil, wantedHint(sig, fileError(file, err))
+	}
+	return sig, nil
 }
 
 // ringReason returns the text of an error without the names of packages.
