@@ -50,8 +50,20 @@ type publishedGroup struct {
 
 var surveyDevices = [4]string{"Samsung A53 5G", "Huawei P20 Lite", "iPhone 12 mini", "Cortex-A53"}
 
-// groupPublished has nothing on bbsgs, which is ours alone.
+// libgroupsig's BBS04 is the static form; the dynamic one proves a secret more.
+var publishedBBS04 = publishedGroup{
+	sign: 1204, verify: 1703, open: 130, size: 373,
+	surveyBits: 1545, surveySize: 373,
+	surveyOps: [2]string{"9 G1 + 3 GT", "1 e + 8 G1 + 2 G2 + 3 GT"},
+	devices:   [4][4]float64{{26.31, 8.59, 15.32, 21.70}, {72.51, 23.61, 44.14, 61.32}, {3.51, 1.21, 2.54, 3.09}, {292.86, 98.47, 178.70, 254.98}},
+}
+
+// groupPublished has nothing on bbsgs, which is ours alone. libgroupsig has neither dp06 nor
+// hlccn11.
 var groupPublished = map[string]publishedGroup{
+	"bbs04": publishedBBS04, "bbs04-static": publishedBBS04,
+	"dp06":    {surveyBits: 1559, surveyOps: [2]string{"8 G1 + 3 GT", "1 e + 7 G1 + 2 G2 + 3 GT"}},
+	"hlccn11": {surveyBits: 5600, surveyOps: [2]string{"7 G1 + 5 GT", "1 e + 5 G1 + 2 G2 + 4 GT"}},
 	"ps16": {
 		join: 2000, sign: 808, verify: 1761, open: 2400, openEach: 1000, size: 177,
 		surveyBits: 690, surveySize: 177,
@@ -120,11 +132,11 @@ func printSurvey(w io.Writer, names []string) {
 	}
 	fmt.Fprintln(t)
 	for _, name := range names {
-		p, ok := groupPublished[name]
-		if !ok {
+		p := groupPublished[name]
+		if p.size == 0 {
 			continue
 		}
-		fmt.Fprintf(t, "%-7s\t", name)
+		fmt.Fprintf(t, "%-12s\t", name)
 		for _, d := range p.devices {
 			fmt.Fprintf(t, "%.2f / %.2f / %.2f / %.2f\t", d[0], d[1], d[2], d[3])
 		}
@@ -137,7 +149,7 @@ func printSurvey(w io.Writer, names []string) {
 	fmt.Fprintln(t, "\tsigning\tverifying\tsignature\t")
 	for _, name := range names {
 		if p := groupPublished[name]; p.surveyBits > 0 {
-			fmt.Fprintf(t, "%-7s\t%s\t%s\t%d bits\t\n", name, p.surveyOps[0], p.surveyOps[1], p.surveyBits)
+			fmt.Fprintf(t, "%-12s\t%s\t%s\t%d bits\t\n", name, p.surveyOps[0], p.surveyOps[1], p.surveyBits)
 		}
 	}
 	t.Flush()

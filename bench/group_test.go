@@ -12,7 +12,7 @@ import (
 )
 
 func TestParseGroup(t *testing.T) {
-	all := []string{"bbsgs", "dl21", "dl21seq", "gl19", "ps16", "klap20"}
+	all := []string{"bbsgs", "dl21", "dl21seq", "gl19", "ps16", "klap20", "dp06", "hlccn11", "bbs04", "bbs04-static"}
 	for args, want := range map[string]groupOptions{
 		"":                          {15, false, all},
 		"-quick":                    {3, true, all},
@@ -28,7 +28,7 @@ func TestParseGroup(t *testing.T) {
 			t.Errorf("%q: got %+v", args, got)
 		}
 	}
-	for _, args := range []string{"-draws 0", "-draws -1", "more", "-nonsense", "-scheme bbs04", "-scheme ps16,", "-scheme ps16,ps16"} {
+	for _, args := range []string{"-draws 0", "-draws -1", "more", "-nonsense", "-scheme bbs05", "-scheme ps16,", "-scheme ps16,ps16"} {
 		if _, err := parseGroup(strings.Fields(args)); err == nil {
 			t.Errorf("%q: accepted", args)
 		}
@@ -37,7 +37,8 @@ func TestParseGroup(t *testing.T) {
 
 // Every operation works, and those that verify refuse what is bad.
 func TestGroupSchemes(t *testing.T) {
-	sizes := map[string]int{"bbsgs": 528, "dl21": 384, "dl21seq": 480, "gl19": 600, "ps16": 160, "klap20": 208}
+	sizes := map[string]int{"bbsgs": 528, "dl21": 384, "dl21seq": 480, "gl19": 600, "ps16": 160, "klap20": 208,
+		"dp06": 352, "hlccn11": 304, "bbs04": 368, "bbs04-static": 336}
 	for _, made := range groupSchemes {
 		t.Run(made.name, func(t *testing.T) {
 			s, err := made.make()
