@@ -38,7 +38,7 @@ var laneCosts = costs{
 	lift:     1_300,
 	weighted: laneSum, signer: laneLongCost,
 	group: 37_000, member: 9_500, sign: 2_500,
-	build: 75_000, entry: 32, maxTable: 13,
+	build: 90_000, entry: 52, maxTable: 13,
 	sum: 450, add: 25,
 }
 

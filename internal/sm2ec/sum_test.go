@@ -250,9 +250,7 @@ func BenchmarkNewTable(b *testing.B) {
 		for _, w := range []int{5, 6, 8, 10, 13} {
 			b.Run(fmt.Sprintf("tier=%s/w=%d", name, w), func(b *testing.B) {
 				defer ForceTier(name)()
-				for b.Loop() {
-					NewTable(&p, w)
-				}
+				best(b, 1, func() { NewTable(&p, w) })
 			})
 		}
 	}
