@@ -54,6 +54,8 @@ var packages = map[string]int{
 
 	"groupsig/internal/...": arithmetic, // what the packages of group signatures share
 
+	"groupsig/legacy/internal/...": arithmetic,
+
 	"thresholdrsa": schemes,
 	"groupsig/...": schemes,
 	"ring":         schemes,
