@@ -4,6 +4,7 @@
 package sdh
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -34,10 +35,15 @@ func (k *RoleKeys) Tag(g *GroupKey, s Signed) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return k.tag(g, sig), nil
+}
+
+// tag is Tag for a signature that is verified.
+func (k *RoleKeys) tag(g *GroupKey, sig *signature) []byte {
 	tag := new(bls12381.G1).ScalarMult(&k.secrets[0], &sig.points[g.s.Link[0]])
 	tag.Sub(&sig.points[g.s.Link[1]], tag)
 	bls12381.NormalizeG1(tag)
-	return tag.Bytes(), nil
+	return tag.Bytes()
 }
 
 // linkStatement is d = ξ·u and, for each signature after the first, D3 - D3' =
@@ -65,8 +71,8 @@ func (k *GroupKey) linkStatement(sigs []*signature) (*sigma.Statement, error) {
 // MaxLinked is how many signatures a proof is about at the most.
 const MaxLinked = 1 << 12
 
-// linked verifies signatures, and returns what a proof about them is made of.
-func (k *GroupKey) linked(set []Signed, context []byte) (*sigma.Statement, *transcript.Items, error) {
+// linked verifies signatures, and returns them with what a proof about them absorbs.
+func (k *GroupKey) linked(set []Signed, context []byte) ([]*signature, *transcript.Items, error) {
 	if k.empty() {
 		return nil, nil, errEmpty
 	}
@@ -94,8 +100,7 @@ func (k *GroupKey) linked(set []Signed, context []byte) (*sigma.Statement, *tran
 			return nil, nil, err
 		}
 	}
-	st, err := k.linkStatement(sigs)
-	return st, items, err
+	return sigs, items, nil
 }
 
 // ProveLink proves to anyone that one member made all signatures of a set, without
@@ -104,21 +109,19 @@ func (k *RoleKeys) ProveLink(g *GroupKey, set []Signed, context []byte) ([]byte,
 	if err := k.as(linkerRole, g); err != nil {
 		return nil, err
 	}
-	st, items, err := g.linked(set, context)
+	sigs, items, err := g.linked(set, context)
 	if err != nil {
 		return nil, err
 	}
-	var first string
-	for i, s := range set {
-		tag, err := k.Tag(g, s)
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			first = string(tag)
-		} else if string(tag) != first {
+	first := k.tag(g, sigs[0])
+	for i, sig := range sigs {
+		if !bytes.Equal(k.tag(g, sig), first) {
 			return nil, fmt.Errorf("groupsig: signature %d is of another member than the first", i)
 		}
+	}
+	st, err := g.linkStatement(sigs)
+	if err != nil {
+		return nil, err
 	}
 	p, err := st.Prove(g.dst("link"), items, k.secrets)
 	if err != nil {
@@ -133,7 +136,11 @@ func (k *RoleKeys) ProveLink(g *GroupKey, set []Signed, context []byte) ([]byte,
 
 // VerifyLink checks the proof, and the signatures.
 func (k *GroupKey) VerifyLink(set []Signed, context, link []byte) error {
-	st, items, err := k.linked(set, context)
+	sigs, items, err := k.linked(set, context)
+	if err != nil {
+		return err
+	}
+	st, err := k.linkStatement(sigs)
 	if err != nil {
 		return err
 	}
