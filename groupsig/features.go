@@ -35,11 +35,14 @@ const (
 	Rekey
 	// Static: the issuer makes the members' keys, and can sign in their names.
 	Static
+	// Trace: the opener can reveal what traces a member, and members can claim what they
+	// signed. See [Revealer], [Tracer], [Linker], [Claimer] and [ClaimVerifier].
+	Trace
 
 	allFeatures = 1<<iota - 1
 )
 
-var featureNames = []string{"scope", "escrow", "sequence", "epoch", "token", "convert", "link", "rekey", "static"}
+var featureNames = []string{"scope", "escrow", "sequence", "epoch", "token", "convert", "link", "rekey", "static", "trace"}
 
 // Has reports whether f has all of g.
 func (f Features) Has(g Features) bool { return f&g == g }
@@ -95,8 +98,12 @@ func provides[T any](f Features) bool {
 	switch any((*T)(nil)).(type) {
 	case *RevocationReader:
 		return f.Has(Token) || f.Has(Scope) || f.Has(Rekey)
-	case *Linker, *Claimer, *LinkVerifier:
+	case *Linker, *Claimer, *ClaimVerifier:
+		return f.Has(Scope) || f.Has(Trace)
+	case *LinkVerifier:
 		need = Scope
+	case *Tracer:
+		need = Trace
 	case *SequenceLinker, *SequenceVerifier:
 		need = Sequence
 	case *OpeningVerifier:

@@ -295,6 +295,10 @@ func core(s State) *state.State {
 		if s != nil {
 			return &s.State
 		}
+	case *sdh.List:
+		if s != nil {
+			return &s.State
+		}
 	}
 	return nil
 }
@@ -383,7 +387,32 @@ type Rekeyer interface {
 	Rekey(r Revocation) error
 }
 
-// A Linker is a [MemberKey] of a group with scopes.
+// A Revealer is the [Opener] of a group with traces.
+type Revealer interface {
+	// Reveal returns what traces one member of the opener's register: whoever has it sees
+	// what the member signed and will sign. The context is what for.
+	Reveal(gk GroupKey, register *Register, member string, context []byte) (Revelation, error)
+}
+
+// A Revelation traces one member, and is signed by the opener.
+type Revelation interface {
+	Member() string
+	MarshalBinary() ([]byte, error)
+}
+
+// A Tracer is a [GroupKey] of a group with traces.
+type Tracer interface {
+	// ParseRevelation decodes what was revealed. It checks the form only.
+	ParseRevelation(data []byte) (Revelation, error)
+	// CheckRevelation checks that it traces the member that it names, whose long-term
+	// key the caller knows, and that the opener revealed it for the context.
+	CheckRevelation(r Revelation, key ed25519.PublicKey, context []byte) error
+	// Trace verifies a signature, and reports whether the member of a revelation that
+	// was checked made it.
+	Trace(r Revelation, s Signed) (bool, error)
+}
+
+// A Linker is a [MemberKey] of a group with scopes or traces.
 type Linker interface {
 	// Identify reports whether a valid signature is the member's own.
 	Identify(s Signed) (bool, error)
@@ -391,7 +420,7 @@ type Linker interface {
 	Link(set []Signed, context []byte) ([]byte, error)
 }
 
-// A Claimer is a [MemberKey] of a group with scopes.
+// A Claimer is a [MemberKey] of a group with scopes or traces.
 type Claimer interface {
 	// Claim proves to anyone that the member made a signature.
 	Claim(s Signed, context []byte) ([]byte, error)
@@ -401,6 +430,11 @@ type Claimer interface {
 type LinkVerifier interface {
 	// Pseudonym returns the signer's pseudonym. It doesn't verify the signature.
 	Pseudonym(sig []byte) ([]byte, error)
+	ClaimVerifier
+}
+
+// A ClaimVerifier is a [GroupKey] of a group with scopes or traces.
+type ClaimVerifier interface {
 	// VerifyLink and VerifyClaim check the proof, and the signatures.
 	VerifyLink(set []Signed, context, link []byte) error
 	VerifyClaim(s Signed, context, claim []byte) error

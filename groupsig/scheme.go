@@ -76,12 +76,15 @@ func HLCCN11() Scheme { return hlccn11Scheme }
 // BBS04 returns the scheme of package bbs04.
 func BBS04() Scheme { return bbs04Scheme }
 
+// CPY06 returns the scheme of package cpy06.
+func CPY06() Scheme { return cpy06Scheme }
+
 // DS18 returns the scheme of package ds18.
 func DS18() Scheme { return ds18Scheme }
 
 // Schemes returns all schemes.
 func Schemes() []Scheme {
-	return []Scheme{BBSGS(), DL21(), DL21SEQ(), GL19(), KLAP20(), PS16(), DS18(), DP06(), HLCCN11(), BBS04()}
+	return []Scheme{BBSGS(), DL21(), DL21SEQ(), GL19(), KLAP20(), PS16(), DS18(), DP06(), HLCCN11(), BBS04(), CPY06()}
 }
 
 // ByName returns the scheme of a name.

@@ -305,7 +305,7 @@ func (g *sdhGroup) update(r Revocation) (*sdh.Update, error) {
 // old is options for what may have been signed under an older key.
 func (g *sdhGroup) old(o VerifyOptions, msg, sig []byte) ([]byte, *sdh.GroupKey, error) {
 	context, err := g.context(o)
-	if err != nil || o.Revocation == nil {
+	if err != nil || o.Revocation == nil || g.k.Traces() {
 		return context, g.k, err
 	}
 	u, err := g.update(o.Revocation)
@@ -317,6 +317,13 @@ func (g *sdhGroup) old(o VerifyOptions, msg, sig []byte) ([]byte, *sdh.GroupKey,
 }
 
 func (g *sdhGroup) ParseRevocation(data []byte) (Revocation, error) {
+	if g.k.Traces() {
+		l, err := g.k.ParseList(data)
+		if err != nil {
+			return nil, err
+		}
+		return l, nil
+	}
 	u, err := g.k.ParseUpdate(data)
 	if err != nil {
 		return nil, err
@@ -325,6 +332,13 @@ func (g *sdhGroup) ParseRevocation(data []byte) (Revocation, error) {
 }
 
 func (g *sdhGroup) MarkListed(register *Register, r Revocation, now int64) (int, error) {
+	if g.k.Traces() {
+		l, err := sdhList(r)
+		if err != nil {
+			return 0, err
+		}
+		return g.k.MarkTraced(register, l, now)
+	}
 	u, err := g.update(r)
 	if err != nil {
 		return 0, err
@@ -362,6 +376,9 @@ func (m *sdhMember) Rekey(r Revocation) error {
 }
 
 func (g *sdhGroup) Verify(msg, sig []byte, opts VerifyOptions) error {
+	if g.k.Traces() {
+		return g.verifyTraced(msg, sig, opts)
+	}
 	context, k, err := g.options(opts)
 	if err != nil {
 		return err
@@ -395,6 +412,9 @@ type sdhBatch struct {
 }
 
 func (g *sdhGroup) Batch(opts VerifyOptions) Batch {
+	if g.k.Traces() {
+		return g.tracedBatch(opts)
+	}
 	context, k, err := g.options(opts)
 	return &sdhBatch{k.Batch(), context, err}
 }

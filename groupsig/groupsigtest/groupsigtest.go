@@ -54,6 +54,7 @@ func Run(t *testing.T, scheme groupsig.Scheme, f groupsig.Features, opts Options
 		{"convert", testConvert},
 		{"linker", testLinker},
 		{"rekey", testRekey},
+		{"trace", testTrace},
 		{"revoke/list", testRevokeList},
 		{"revoke/pseudonyms", testRevokePseudonyms},
 		{"revoke/epoch", testRevokeEpoch},
@@ -258,7 +259,7 @@ func (g *group) signOptions(scope string) (o groupsig.SignOptions) {
 // contexts reports whether the scheme has contexts.
 func (g *group) contexts() bool {
 	switch g.scheme {
-	case groupsig.PS16(), groupsig.KLAP20(), groupsig.DS18(), groupsig.DP06(), groupsig.HLCCN11(), groupsig.BBS04():
+	case groupsig.PS16(), groupsig.KLAP20(), groupsig.DS18(), groupsig.DP06(), groupsig.HLCCN11(), groupsig.BBS04(), groupsig.CPY06():
 		return true
 	}
 	return false

@@ -14,7 +14,7 @@ import (
 func testLink(g *group) {
 	v, ok := groupsig.As[groupsig.LinkVerifier](g.gk)
 	ada, can := groupsig.As[groupsig.Linker](g.members["ada"])
-	if ok != g.f.Has(groupsig.Scope) || can != ok {
+	if ok != g.f.Has(groupsig.Scope) || can != (ok || g.f.Has(groupsig.Trace)) {
 		g.t.Fatal("As doesn't go by the features")
 	}
 	if !ok {
@@ -32,6 +32,12 @@ func testLink(g *group) {
 	if bytes.Equal(nym(set[0]), nym(set[1])) || bytes.Equal(nym(set[0]), nym(foreign)) {
 		g.t.Error("one pseudonym for two scopes, or two members")
 	}
+	g.claims(ada, bob, v, set, foreign)
+}
+
+// claims has members link and claim what is their own: a set of Ada's, and one of Bob's.
+func (g *group) claims(ada, bob groupsig.Linker, v groupsig.ClaimVerifier, set []groupsig.Signed, foreign groupsig.Signed) {
+	g.t.Helper()
 	for i, s := range append(slices.Clone(set), foreign) {
 		if own, err := ada.Identify(s); err != nil || own != (i < 3) {
 			g.t.Errorf("signature %d: own %v, %v", i, own, err)

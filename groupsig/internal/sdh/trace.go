@@ -80,3 +80,6 @@ func (t *traced) commit(sb *bls12381.G1, c *bls12381.Scalar) {
 func (t *traced) of(c *bls12381.G1) bool {
 	return new(bls12381.GT).PairVarTime(c, &t.t4).Equal(&t.t5)
 }
+
+// Traces reports whether the group's signatures can be traced.
+func (k *GroupKey) Traces() bool { return k.traces() == nil }
