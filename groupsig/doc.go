@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package groupsig lets a service choose a scheme of group signatures at run time.
-// A program that knows its scheme uses the scheme's own package: ps16, klap20, dl21,
-// dl21seq, gl19 or bbsgs. Keys, messages and signatures are the same in both.
+// A program that knows its scheme uses the scheme's own package: ps16, klap20, ds18, dl21,
+// dl21seq, gl19, bbsgs, dp06, hlccn11 or bbs04. Keys, messages and signatures are the same in
+// both.
 //
 // # Roles
 //
 // An issuer admits members. A member signs for the group, and a signature doesn't
 // say who signed. Where the group has an opener, it finds that out, with a proof for
-// judges. Where it has a converter, it makes the signatures of a query linkable. Each
-// has a key of its own.
+// judges. Where it has a converter, it makes the signatures of a query linkable; where it
+// has a linker, that sees which are of one member. Each has a key of its own.
 //
 // The roles Enroll in a [Draft] and then Consent to it, which gives the [GroupKey].
 // To admit a member, the issuer makes an invitation ([IssuerKey].Invite), the member
@@ -29,11 +30,12 @@
 //
 // # Revocation
 //
-// There are three ways. A group with epochs gives no credential for the next one
+// There are four ways. A group with epochs gives no credential for the next one
 // ([Reissuer]): nothing is published, and it takes an epoch. A group with tokens
 // publishes those of revoked members ([Revoker]): it holds at once, and everybody
 // recognises all that they signed, in the past too. Where there are pseudonyms, those
-// of misusers may be listed, each for its own scope ([PseudonymRevoker]). A verifier
+// of misusers may be listed, each for its own scope ([PseudonymRevoker]). A group that
+// rekeys moves its key, and all members but the revoked follow ([Rekeyer]). A verifier
 // refuses a state that isn't in force at the time that it is told.
 //
 // # Time
