@@ -30,13 +30,18 @@ func mulLanes(z, x, y []block) {
 	mulIFMA(&z[0][0][0], &x[0][0][0], &y[0][0][0], step, n)
 }
 
-// sqrLanes squares an even number of blocks so many times, above zero.
+// sqrLanes squares an even number of blocks so many times, above zero, for products alone.
 func sqrLanes(z []block, times int) {
-	if !useIFMA || len(z) < 2 {
+	if !useIFMA {
 		sqrLanesGeneric(z, times)
 		return
 	}
-	sqrIFMA(&z[0][0][0], len(z)/2, times)
+	if fours := len(z) / 4; fours > 0 {
+		sqr4IFMA(&z[0][0][0], fours, times)
+	}
+	if rest := z[len(z)&^3:]; len(rest) >= 2 {
+		sqr2IFMA(&rest[0][0][0], 1, times)
+	}
 }
 
 // fetched returns the argument of kernels for what they fetch for n blocks, or nil.

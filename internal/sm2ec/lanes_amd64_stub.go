@@ -12,10 +12,10 @@ package sm2ec
 //go:noescape
 func mulIFMA(z *uint64, x *uint64, y *uint64, step int, n int)
 
-// sqrIFMA squares 2·pairs blocks so many times, both above zero, for products alone.
+// sqr2IFMA squares 2·count blocks so many times, both above zero, for products alone.
 //
 //go:noescape
-func sqrIFMA(z *uint64, pairs int, times int)
+func sqr2IFMA(z *uint64, count int, times int)
 
 // differences2IFMA is [laneDifferencesGeneric] for so many times 2 blocks. Meanwhile it fetches
 // eight lines a block into the cache, whose addresses are in next unless that is nil.
@@ -28,6 +28,11 @@ func differences2IFMA(q *uint64, a *uint64, b *uint64, times int, zero *uint8, n
 //
 //go:noescape
 func additions2IFMA(inv *uint64, q *uint64, a *uint64, b *uint64, tmp *uint64, times int, next *uintptr)
+
+// sqr4IFMA squares 4·count blocks so many times, both above zero, for products alone.
+//
+//go:noescape
+func sqr4IFMA(z *uint64, count int, times int)
 
 // differences4IFMA is [laneDifferencesGeneric] for so many times 4 blocks. Meanwhile it fetches
 // eight lines a block into the cache, whose addresses are in next unless that is nil.

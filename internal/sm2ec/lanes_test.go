@@ -252,7 +252,7 @@ func BenchmarkLanes(b *testing.B) {
 	const n = 64
 	x, y, z := blocksOf(r, small, n), blocksOf(r, small, n), aligned[block](n)
 	b.Run("mul", func(b *testing.B) { best(b, n, func() { mulLanes(z, x, y) }) })
-	b.Run("sqr", func(b *testing.B) { best(b, 2*100, func() { sqrLanes(z[:2], 100) }) })
+	b.Run("sqr", func(b *testing.B) { best(b, 4*100, func() { sqrLanes(z[:4], 100) }) })
 	ps, qs := pointsOf(r, small, small, n), pointsOf(r, small, small, n)
 	q := aligned[laneQuotient](n + chains)
 	for i := range chains {

@@ -14,8 +14,8 @@ import (
 func lanes(c *Context) {
 	f := newLaneField(c)
 	mulLanes(f)
-	sqrLanes(f)
 	for _, n := range []int{2, 4} {
+		sqrLanes(f, n)
 		laneDifferences(f, n)
 		laneAdditions(f, n)
 	}
@@ -58,39 +58,45 @@ func mulLanes(f laneField) {
 	f.end()
 }
 
-func sqrLanes(f laneField) {
-	f.function("sqrIFMA", "func(z *uint64, pairs, times int)",
-		"sqrIFMA squares 2·pairs blocks so many times, both above zero, for products alone.")
-	z, pairs, times, k := RDI, RBX, RCX, RDX
+func sqrLanes(f laneField, n int) {
+	name := fmt.Sprintf("sqr%dIFMA", n)
+	f.function(name, "func(z *uint64, count, times int)",
+		fmt.Sprintf("%s squares %d·count blocks so many times, both above zero, for products alone.", name, n))
+	z, count, times, k := RDI, RBX, RCX, RDX
 	f.pointer("z", z)
-	f.pointer("pairs", pairs)
+	f.pointer("count", count)
 	f.pointer("times", times)
 	f.constants()
 	columns := func(i int) {
 		f.load(at(z, i*block), left)
-		f.with(i).squares(0, 0)
+		f.with(i%2).squares(0, 0)
 	}
 	rest := func(i int) {
-		g := f.with(i)
+		g := f.with(i % 2)
 		g.reduce()
 		g.carryLoose(g.raw)
 		g.store(g.raw, at(z, i*block))
 	}
+	others := func() {
+		for i := range n - 1 {
+			f.merge(func() { rest(i) }, func() { columns(i + 1) })
+		}
+	}
 	f.Label("next")
 	f.MOVQ(times, k)
 	columns(0)
-	f.merge(func() { rest(0) }, func() { columns(1) })
+	others()
 	f.DECQ(k)
 	f.JE(LabelRef("last"))
 	f.Label("again")
-	f.merge(func() { rest(1) }, func() { columns(0) })
-	f.merge(func() { rest(0) }, func() { columns(1) })
+	f.merge(func() { rest(n - 1) }, func() { columns(0) })
+	others()
 	f.DECQ(k)
 	f.JNE(LabelRef("again"))
 	f.Label("last")
-	rest(1)
-	f.ADDQ(U32(2*block), z)
-	f.DECQ(pairs)
+	rest(n - 1)
+	f.ADDQ(U32(n*block), z)
+	f.DECQ(count)
 	f.JNE(LabelRef("next"))
 	f.end()
 }
