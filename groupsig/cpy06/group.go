@@ -1,0 +1,160 @@
+// Copyright 2026 The undersign Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cpy06
+
+import (
+	"fmt"
+
+	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/sdh"
+	"github.com/undersign/undersign/groupsig/internal/state"
+	"github.com/undersign/undersign/internal/transcript"
+)
+
+// What join protocols have in common.
+type (
+	// A Register holds the members' signed registrations, one live one for an identity.
+	Register = join.Register
+	// A Record is one registration.
+	Record = join.Record
+	// Sessions are an issuer's runs of the join protocol, each for one credential.
+	Sessions = join.Sessions
+	// A Challenge is the issuer's first message to a member.
+	Challenge = join.Challenge
+	// A Kind is a way to prove knowledge of the member's secret.
+	Kind = join.Kind
+	// A RejoinError says that an identity was revoked, and joins again too early.
+	RejoinError = join.RejoinError
+	// A BatchError says which signatures of a batch are refused, and why.
+	BatchError = state.BatchError
+)
+
+// Kinds of join proofs. Fischlin is what most callers want: with Schnorr no more than
+// one session may be open.
+const (
+	Fischlin = join.Fischlin
+	Schnorr  = join.Schnorr
+)
+
+// ErrSignature is what a signature that isn't valid is refused for, and ErrRevoked what one
+// is refused for whose signer is on the list.
+var (
+	ErrSignature = sdh.ErrSignature
+	ErrRevoked   = state.ErrRevoked
+)
+
+// A Draft is a group key before all its roles have agreed to it. Each role puts its
+// public key in (Enroll), and when all are in, each agrees to the whole (Consent).
+type Draft struct {
+	d sdh.Draft
+}
+
+// NewDraft starts a group. Generators are derived from the label, which should be unique.
+func NewDraft(label string) (*Draft, error) {
+	if err := join.CheckLabel(label); err != nil {
+		return nil, fmt.Errorf("cpy06: %w", err)
+	}
+	return &Draft{sdh.Draft{Scheme: sdh.CPY06, Label: label}}, nil
+}
+
+// ID returns the ID that the group has with the keys that are in the draft.
+func (d *Draft) ID() [32]byte { return d.d.ID() }
+
+// MarshalBinary returns the canonical encoding.
+func (d *Draft) MarshalBinary() ([]byte, error) { return d.d.MarshalBinary() }
+
+// UnmarshalBinary decodes a draft, of which it checks the form only.
+func (d *Draft) UnmarshalBinary(data []byte) error {
+	q, err := sdh.ParseDraft(sdh.CPY06, data)
+	if err != nil {
+		return err
+	}
+	d.d = *q
+	return nil
+}
+
+// A GroupKey is a group's public key. It may be used by several goroutines.
+type GroupKey struct {
+	k *sdh.GroupKey
+}
+
+// NewGroupKey makes the key of a draft to which all roles have agreed, and checks
+// that they did.
+func NewGroupKey(d *Draft) (*GroupKey, error) {
+	k, err := sdh.NewGroupKey(&d.d)
+	if err != nil {
+		return nil, err
+	}
+	return &GroupKey{k}, nil
+}
+
+// MarshalBinary returns the canonical encoding.
+func (k *GroupKey) MarshalBinary() ([]byte, error) { return k.k.MarshalBinary() }
+
+// UnmarshalBinary decodes a key and checks it: generators are derived again from the
+// label, and every role's proof of possession is verified. The caller compares the ID
+// with the published one.
+func (k *GroupKey) UnmarshalBinary(data []byte) error {
+	q, err := sdh.ParseGroupKey(sdh.CPY06, data)
+	if err != nil {
+		return err
+	}
+	k.k = q
+	return nil
+}
+
+// ID returns the group's ID, its fingerprint.
+func (k *GroupKey) ID() [32]byte { return k.k.ID() }
+
+// Label returns the group's label.
+func (k *GroupKey) Label() string { return k.k.Label() }
+
+// Equal reports whether x is the same group's key.
+func (k *GroupKey) Equal(x *GroupKey) bool { return x != nil && k.k.Equal(x.k) }
+
+// SignatureSize returns the length of a signature.
+func (k *GroupKey) SignatureSize() int { return k.k.SignatureSize() }
+
+// NewRegister returns an empty register for the group.
+func (k *GroupKey) NewRegister() *Register { return k.k.NewRegister() }
+
+// NewSessions returns an empty table of sessions for the group.
+func (k *GroupKey) NewSessions() *Sessions { return k.k.NewSessions() }
+
+// Verify checks a signature of a message for a context, which may be nil.
+func (k *GroupKey) Verify(msg, sig, context []byte) error {
+	return k.k.Verify(transcript.MessageOf(msg), context, sig)
+}
+
+// SignatureID names a signature. It doesn't verify it.
+func (k *GroupKey) SignatureID(sig []byte) ([32]byte, error) { return k.k.SignatureID(sig) }
+
+// VerifyListed is Verify, and refuses those who are on a list, which must be in force: see
+// [StaleError]. The number is the highest of a list that the verifier has seen.
+func (k *GroupKey) VerifyListed(msg, sig, context []byte, l *List, now int64, minNumber uint64) error {
+	return k.k.VerifyListed(transcript.MessageOf(msg), context, sig, l.check(now, minNumber))
+}
+
+// A Batch verifies many signatures, on all processors.
+type Batch struct {
+	b sdh.Batch
+}
+
+// Batch returns an empty batch.
+func (k *GroupKey) Batch() *Batch { return &Batch{*k.k.Batch()} }
+
+// Add adds a signature, which mustn't change until Verify returns.
+func (b *Batch) Add(msg, sig, context []byte) { b.b.Add(transcript.MessageOf(msg), context, sig) }
+
+// CheckListed refuses the signatures of those who are on a list, as VerifyListed does.
+func (b *Batch) CheckListed(l *List, now int64, minNumber uint64) {
+	c := l.check(now, minNumber)
+	b.b.Check = &c
+}
+
+// Len returns the number of signatures.
+func (b *Batch) Len() int { return b.b.Len() }
+
+// Verify returns nil if all signatures are valid, and a *BatchError otherwise.
+func (b *Batch) Verify() error { return b.b.Verify() }
