@@ -142,7 +142,7 @@ those that say parsed: bytes need square roots and subgroup checks. Batches are 
 where there is one and they don't say compact, and compared with libgroupsig one by one.
 Setting up has the keys of all roles and their proofs; libgroupsig's took 400 to 3000 us. Joining has the
 issuer's side and the member's, with Fischlin's proof but for klap20. Opening verifies the signature and
-proves who signed; that of bbsgs, gl19, dp06, hlccn11 and bbs04 doesn't depend on the number of members.
+proves who signed; that of bbsgs, gl19, dp06, hlccn11, bbs04 and cpy06 doesn't depend on the number of members.
 libgroupsig's opening, where it is 130 us, neither verifies nor proves. Links of hlccn11 are the linker's.
 `
 
@@ -298,7 +298,7 @@ func printGroup(w io.Writer, s *groupScheme, ops []groupOp, out []series) {
 	fmt.Fprintf(w, "\n%s: signatures of %d bytes", s.name, s.size)
 	if peer {
 		fmt.Fprintf(w, " (libgroupsig %d", p.size)
-		if p.surveySize != p.size {
+		if p.surveySize > 0 && p.surveySize != p.size {
 			fmt.Fprintf(w, ", or %d in the survey", p.surveySize)
 		}
 		if p.surveyBits > 0 {

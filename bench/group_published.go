@@ -58,12 +58,13 @@ var publishedBBS04 = publishedGroup{
 	devices:   [4][4]float64{{26.31, 8.59, 15.32, 21.70}, {72.51, 23.61, 44.14, 61.32}, {3.51, 1.21, 2.54, 3.09}, {292.86, 98.47, 178.70, 254.98}},
 }
 
-// groupPublished has nothing on bbsgs, which is ours alone. libgroupsig has neither dp06 nor
+// groupPublished has nothing on bbsgs, which is ours alone, and the survey nothing on cpy06. libgroupsig has neither dp06 nor
 // hlccn11.
 var groupPublished = map[string]publishedGroup{
 	"bbs04": publishedBBS04, "bbs04-static": publishedBBS04,
 	"dp06":    {surveyBits: 1559, surveyOps: [2]string{"8 G1 + 3 GT", "1 e + 7 G1 + 2 G2 + 3 GT"}},
 	"hlccn11": {surveyBits: 5600, surveyOps: [2]string{"7 G1 + 5 GT", "1 e + 5 G1 + 2 G2 + 4 GT"}},
+	"cpy06":   {sign: 2770, verify: 3304, open: 130, size: 1089},
 	"ps16": {
 		join: 2000, sign: 808, verify: 1761, open: 2400, openEach: 1000, size: 177,
 		surveyBits: 690, surveySize: 177,
@@ -133,7 +134,7 @@ func printSurvey(w io.Writer, names []string) {
 	fmt.Fprintln(t)
 	for _, name := range names {
 		p := groupPublished[name]
-		if p.size == 0 {
+		if p.surveySize == 0 {
 			continue
 		}
 		fmt.Fprintf(t, "%-12s\t", name)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestParseGroup(t *testing.T) {
-	all := []string{"bbsgs", "dl21", "dl21seq", "gl19", "ps16", "klap20", "dp06", "hlccn11", "bbs04", "bbs04-static"}
+	all := []string{"bbsgs", "dl21", "dl21seq", "gl19", "ps16", "klap20", "dp06", "hlccn11", "bbs04", "bbs04-static", "cpy06"}
 	for args, want := range map[string]groupOptions{
 		"":                          {15, false, all},
 		"-quick":                    {3, true, all},
@@ -38,7 +38,7 @@ func TestParseGroup(t *testing.T) {
 // Every operation works, and those that verify refuse what is bad.
 func TestGroupSchemes(t *testing.T) {
 	sizes := map[string]int{"bbsgs": 528, "dl21": 384, "dl21seq": 480, "gl19": 600, "ps16": 160, "klap20": 208,
-		"dp06": 352, "hlccn11": 304, "bbs04": 368, "bbs04-static": 336}
+		"dp06": 352, "hlccn11": 304, "bbs04": 368, "bbs04-static": 336, "cpy06": 752}
 	for _, made := range groupSchemes {
 		t.Run(made.name, func(t *testing.T) {
 			s, err := made.make()
@@ -170,6 +170,9 @@ func TestPrintGroup(t *testing.T) {
 	if got := lines("klap20"); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	if got := lines("cpy06"); got[0] != "cpy06: signatures of 208 bytes (libgroupsig 1089): CPU us" {
+		t.Errorf("in a survey that hasn't it: %s", got[0])
+	}
 	if got := lines("bbsgs"); got[4] != "sign 1 101.0 101.0 -" {
 		t.Errorf("compared with nothing: %s", got[4])
 	}
@@ -185,8 +188,8 @@ func TestPrintGroup(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	printSurvey(&b, []string{"bbsgs", "ps16"})
-	if s := b.String(); strings.Contains(s, "bbsgs") || !strings.Contains(s, "PUBLISHED") || !strings.Contains(s, "115.38") {
+	printSurvey(&b, []string{"bbsgs", "cpy06", "ps16"})
+	if s := b.String(); strings.Contains(s, "bbsgs") || strings.Contains(s, "cpy06") || !strings.Contains(s, "PUBLISHED") || !strings.Contains(s, "115.38") {
 		t.Errorf("the survey:\n%s", s)
 	}
 }
