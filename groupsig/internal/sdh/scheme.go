@@ -39,9 +39,10 @@ type Scheme struct {
 	// none if members aren't revoked by moving keys.
 	Moves []int
 	// Static says that the issuer makes the whole key of a member: there is no Base, and
-	// the issuer can sign as each member. Variant is the static form of a scheme that has one.
-	Static  bool
-	Variant *Scheme
+	// the issuer can sign as each member. Rekey says that it is the form that moves of one
+	// that doesn't. Variant is the static form or the one that moves of a scheme that has one.
+	Static, Rekey bool
+	Variant       *Scheme
 
 	// Open are the points whose multiples by the opener's secrets, in this order, the
 	// opener subtracts from T_A for A.
@@ -54,12 +55,18 @@ type Scheme struct {
 	Trace *Trace
 }
 
-const flagStatic = 1 << 0
+const (
+	flagStatic = 1 << iota
+	flagRekey
+)
 
 // flags are what is absorbed of a variant in the group's ID.
 func (s *Scheme) flags() uint64 {
-	if s.Static {
+	switch {
+	case s.Static:
 		return flagStatic
+	case s.Rekey:
+		return flagRekey
 	}
 	return 0
 }
@@ -169,9 +176,10 @@ var DP06 = &Scheme{
 	Relations: []Relation{
 		{1, 3, Terms{{Secret: 0, Of: 2}, {Secret: 1, Of: 3, Minus: true}}},
 	},
-	P2:   Terms{{Secret: 2, Of: Point(1)}, {Secret: 3, Of: 2, Minus: true}},
-	W:    Terms{{Secret: 0, Of: 2, Minus: true}},
-	Open: []int{0},
+	P2:      Terms{{Secret: 2, Of: Point(1)}, {Secret: 3, Of: 2, Minus: true}},
+	W:       Terms{{Secret: 0, Of: 2, Minus: true}},
+	Open:    []int{0},
+	Variant: dp06Rekey,
 }
 
 // HLCCN11 is the scheme of Hwang, Lee, Chung, Cho and Nyang, Short Group Signatures with
@@ -212,6 +220,7 @@ var HLCCN11 = &Scheme{
 	W:        Terms{{Secret: 0, Of: 4, Minus: true}},
 	Open:     []int{0},
 	Link:     [2]int{0, 2},
+	Variant:  hlccn11Rekey,
 }
 
 // BBS04 is the scheme of Boneh, Boyen and Shacham, Short Group Signatures (CRYPTO 2004),
@@ -257,35 +266,4 @@ var BBS04 = &Scheme{
 	Open:    []int{0, 1},
 	Moves:   []int{0, 1},
 	Variant: bbs04Static,
-}
-
-// bbs04Static is BBS04 as sections 4 to 6 have it: no y and no h1, and the issuer makes
-// the whole key of a member, and so can sign in its name.
-var bbs04Static = &Scheme{
-	Name:   "bbs04",
-	Static: true,
-	Consts: []Const{{"g1", OfGroup}, {"h", OfLabel}, {"u", OfOpener}, {"v", OfOpener}},
-	Opener: Role{{Const: 2, Base: 1, Inverse: true}, {Const: 3, Base: 1, Inverse: true}},
-
-	Secrets: 5, // α, β, x, δ1, δ2
-	Blinds:  2,
-	Witness: func(w []bls12381.Scalar, x *bls12381.Scalar, _ []bls12381.Scalar) {
-		w[2].Set(x)
-		w[3].Mul(x, &w[0])
-		w[4].Mul(x, &w[1])
-	},
-	Points: []Terms{
-		{{Secret: 0, Of: 2}},
-		{{Secret: 1, Of: 3}},
-		{{Secret: 0, Of: 1}, {Secret: 1, Of: 1}},
-	},
-	Carriers: []int{2},
-	Relations: []Relation{
-		{0, 0, Terms{{Secret: 2, Of: Point(0)}, {Secret: 3, Of: 2, Minus: true}}},
-		{1, 1, Terms{{Secret: 2, Of: Point(1)}, {Secret: 4, Of: 3, Minus: true}}},
-	},
-	P2:    Terms{{Secret: 2, Of: Point(2)}, {Secret: 3, Of: 1, Minus: true}, {Secret: 4, Of: 1, Minus: true}},
-	W:     Terms{{Secret: 0, Of: 1, Minus: true}, {Secret: 1, Of: 1, Minus: true}},
-	Open:  []int{0, 1},
-	Moves: []int{0},
 }

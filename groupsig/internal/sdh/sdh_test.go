@@ -17,15 +17,18 @@ import (
 	"github.com/undersign/undersign/internal/transcript"
 )
 
-var schemes = []*Scheme{DP06, HLCCN11, BBS04, bbs04Static, CPY06}
+var schemes = []*Scheme{DP06, HLCCN11, BBS04, bbs04Static, dp06Rekey, hlccn11Rekey, CPY06}
 
 const now = 1_000_000
 
 func each(t *testing.T, f func(t *testing.T, s *Scheme)) {
 	for _, s := range schemes {
 		name := s.Name
-		if s.Static {
+		switch {
+		case s.Static:
 			name += "/static"
+		case s.Rekey:
+			name += "/rekey"
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -217,7 +220,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for s, want := range map[*Scheme]int{DP06: 352, HLCCN11: 304, BBS04: 368, bbs04Static: 336, CPY06: 752} {
+	for s, want := range map[*Scheme]int{DP06: 352, HLCCN11: 304, BBS04: 368, bbs04Static: 336, dp06Rekey: 384, hlccn11Rekey: 336, CPY06: 752} {
 		if got := s.SignatureSize(); got != want {
 			t.Errorf("%s: %d bytes, not %d", s.Name, got, want)
 		}
@@ -283,7 +286,7 @@ func TestBinding(t *testing.T) {
 				t.Errorf("another %s: %v", name, err)
 			}
 		}
-		for i := 0; i < len(sig); i += 3 {
+		for i := 0; i < len(sig); i += 7 {
 			x := bytes.Clone(sig)
 			x[i] ^= 1 << (i % 8)
 			if err := g.verify("motion", x); !errors.Is(err, ErrSignature) {
@@ -529,7 +532,7 @@ func TestForgedOpenings(t *testing.T) {
 		}
 		b, err := o.MarshalBinary()
 		g.check(err)
-		for i := 0; i < len(b); i += 3 {
+		for i := 0; i < len(b); i += 13 {
 			x := bytes.Clone(b)
 			x[i] ^= 2
 			q := new(Opening)
@@ -570,7 +573,7 @@ func TestRecords(t *testing.T) {
 		if s.Static { // there is no proof that the challenge's nonce belongs to
 			checked = bls12381.G1Size + bls12381.ScalarSize
 		}
-		for i := 0; i < checked; i += 7 {
+		for i := 0; i < checked; i += 31 {
 			x := *r
 			x.Evidence = bytes.Clone(r.Evidence)
 			x.Evidence[i] ^= 1

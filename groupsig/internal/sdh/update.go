@@ -58,7 +58,7 @@ const MaxSteps = 1 << 10
 
 const updateOp = "update"
 
-var errNoUpdates = errors.New("groupsig: the scheme doesn't revoke members")
+var errNoUpdates = errors.New("groupsig: the group doesn't rekey")
 
 // first returns the first version of the key.
 func (k *GroupKey) first() *GroupKey {
@@ -468,7 +468,11 @@ func (m *MemberKey) Update(u *Update) error {
 		b.Set(&s.moved[0])
 		for j := range m.y { // Base[j] is Moves[j+1]: see TestTables
 			p.ScalarMult(&m.y[j], &s.moved[j+1])
-			b.Add(&b, &p)
+			if m.gk.s.Minus {
+				b.Sub(&b, &p)
+			} else {
+				b.Add(&b, &p)
+			}
 		}
 		b.Sub(&b, &z.cred.a)
 		d.Inverse(d.Sub(&m.cred.x, &s.x))

@@ -81,8 +81,11 @@ func TestVectors(t *testing.T) {
 	var out strings.Builder
 	for _, s := range schemes {
 		name := s.Name
-		if s.Static {
+		switch {
+		case s.Static:
 			name += " static"
+		case s.Rekey:
+			name += " rekey"
 		}
 		g, m := frozen(t, s)
 		line := func(what string, b []byte) {
