@@ -25,8 +25,8 @@
 //
 // # What most callers should use
 //
-// [GenerateKey], [NewRing], [PrivateKey.Sign] and [Ring.Verify]; for many signatures
-// [Ring.Batch]. A verifier of one scope keeps the key images that it has accepted, and
+// [GenerateKey], [NewRing], [PrivateKey.Sign], [Ring.ParseSignature] and [Ring.Verify];
+// for many signatures [Ring.Batch]. A verifier of one scope keeps the key images that it has accepted, and
 // refuses a second signature with one of them.
 //
 // # Keys

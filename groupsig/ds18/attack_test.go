@@ -5,7 +5,12 @@ package ds18
 
 import (
 	"errors"
+	"slices"
+	"sync"
 	"testing"
+	"testing/cryptotest"
+
+	"github.com/undersign/undersign/internal/bls12381"
 )
 
 // joinWith joins with the token secret of another member and a base of its own, which
@@ -95,4 +100,120 @@ func TestOneKeyTwoGroups(t *testing.T) {
 	if f.g.Verify([]byte("m"), sig, nil) == nil {
 		t.Error("and in the first group as well")
 	}
+}
+
+// madeWith signs by the member's own way, and changes the points before the challenge is
+// computed, so that only the equations are wrong.
+func (f *fixture) madeWith(name string, change func(s *Signature)) *Signature {
+	m := f.members[name]
+	var rho, psi, k bls12381.Scalar
+	rho.Random()
+	psi.Random()
+	k.Random()
+	sig := m.points(&rho, &psi, &k)
+	change(sig)
+	bls12381.NormalizeG1(&sig.m1, &sig.m2, &sig.z, &sig.w, sig.r)
+	bls12381.NormalizeG2(&sig.ww)
+	m.respond(sig, []byte("m"), nil, &rho, &k)
+	return sig
+}
+
+// What holds in the sum of the two equations of a credential, or of one with the proof, if they
+// have one weight, is no signature: (1+a)·W and Z + a·P1, and R + a·P1 and (1+b)·W.
+func TestCancellationWithin(t *testing.T) {
+	f := group()
+	p1 := bls12381.G1Generator()
+	a := new(bls12381.Scalar).Random()
+	sum := func(sig *Signature) bool { // with equal weights
+		var x, y bls12381.G1
+		x.Add(&sig.z, p1)
+		x.Neg(&x)
+		y.Add(&sig.w, new(bls12381.G1).Sub(sig.commitment(), sig.r))
+		return bls12381.PairingCheckVarTime(bls12381.PairWith(&sig.m1, f.g.x), bls12381.PairWith(&sig.m2, f.g.y),
+			bls12381.PairOf(&x, &sig.ww), bls12381.PairWith(&y, f.g.p2))
+	}
+	if !sum(f.madeWith("alice", func(*Signature) {})) {
+		t.Fatal("the control doesn't hold")
+	}
+	for name, change := range map[string]func(s *Signature){
+		"Z and W": func(s *Signature) {
+			var d bls12381.G1
+			s.w.Add(&s.w, d.ScalarMult(a, &s.w))
+			s.z.Add(&s.z, d.ScalarBaseMult(a))
+		},
+		"W and R": func(s *Signature) {
+			var d bls12381.G1
+			d.ScalarBaseMult(a)
+			s.w.Add(&s.w, &d)
+			s.r.Add(s.r, &d)
+		},
+	} {
+		sig := f.madeWith("alice", change)
+		if !sum(sig) {
+			t.Errorf("%s: they don't cancel", name)
+		}
+		f.refused(t, name, "m", sig)
+		raw := sig.BatchBytes()
+		back, err := f.g.ParseBatchSignature(raw, []byte("m"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.refused(t, name+", decoded", "m", back)
+	}
+}
+
+// With a generator that repeats itself, another message or context has other ρ, ψ and k, and
+// two members get other t.
+func TestNoncesAreHedged(t *testing.T) {
+	f := newFixture("hedged", "alice")
+	seen := make(map[string]bool)
+	note := func(what string, p *bls12381.G1) {
+		t.Helper()
+		if seen[string(p.Bytes())] {
+			t.Errorf("%s came before", what)
+		}
+		seen[string(p.Bytes())] = true
+	}
+	for _, in := range [][2]string{{"m", ""}, {"n", ""}, {"m", "c"}} {
+		cryptotest.SetGlobalRandom(t, 1)
+		sig := must(f.members["alice"].Sign([]byte(in[0]), &SignOptions{Context: []byte(in[1])}))
+		for what, p := range map[string]*bls12381.G1{"M2": &sig.m2, "W": &sig.w, "R": sig.r} {
+			note(what, p)
+		}
+	}
+	a, b := f.newJoin("bob"), f.newJoin("carol")
+	for _, j := range []*Join{a, b} {
+		cryptotest.SetGlobalRandom(t, 1)
+		note("W of a credential", &f.issuer.credential(j.Request()).w)
+	}
+}
+
+// One group key serves many goroutines, with hostile signatures in between.
+func TestConcurrent(t *testing.T) {
+	f := group()
+	good := must(ParseSignature(f.sign("alice", "m").Bytes()))
+	fresh := f.sign("bob", "m")
+	bad := f.madeWith("carol", func(s *Signature) { s.z.Double(&s.z) })
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for _, sig := range []*Signature{good, bad, fresh, bad, good} {
+				if err := f.g.Verify([]byte("m"), sig, nil); (err == nil) != (sig != bad) {
+					t.Errorf("%v", err)
+				}
+			}
+			b := f.g.Batch(nil)
+			for range 2 {
+				for _, sig := range []*Signature{good, bad, fresh} {
+					b.Add([]byte("m"), sig)
+				}
+			}
+			var be *BatchError
+			if err := b.Verify(); !errors.As(err, &be) || !slices.Equal(be.Bad, []int{1, 4}) {
+				t.Errorf("%v", err)
+			}
+			f.sign("alice", "x")
+		})
+	}
+	wg.Wait()
 }

@@ -24,7 +24,8 @@
 // chosen ciphertexts. It can't open, and can't sign for a member: nobody but the member
 // knows r·P1, whose multiples by a known number it would take. The opener can't admit,
 // and an opening counts only with the registration that the member signed. To open, the
-// opener tries the tokens of all members, one pairing each.
+// opener tries the tokens of all members, one pairing each. Many pairs (U, Q) have one
+// token: the opener refuses a record with a token that it has.
 //
 // Members are revoked by a [RevocationList] of their tokens, at a pairing for each
 // entry in every verification, up to [MaxRevoked]. A published token shows all
@@ -54,7 +55,7 @@
 //
 // # Side channels
 //
-// Secrets go through constant-time code, with the exception that the opener's search
-// computes pairings with tokens: the backend's pairing runs through a fixed sequence
-// of field operations, but that isn't tested. Verification is variable time.
+// Secrets go through constant-time code. The opener keeps each token in two parts, of
+// which the pairing, which isn't constant time, sees one that is random without the other.
+// Verification is variable time.
 package ds18

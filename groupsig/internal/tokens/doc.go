@@ -1,10 +1,10 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tokens is the opening and the revocation that PS16 and KLAP20 have in
+// Package tokens is the opening and the revocation that PS16, KLAP20 and DS18 have in
 // common.
 //
-// A member of either scheme has a secret w, a registered point T = w·P1, and a
+// A member of the first two has a secret w, a registered point T = w·P1, and a
 // token w·Q, where Q is a point of the group key. A signature gives a point A and a
 // value K of GT with K = e(A, w·Q) for its signer's w, and only for that one. Who
 // has the token therefore recognises all signatures of the member, past ones
@@ -12,6 +12,11 @@
 // signer by trying all of them; its [Opening] proves that it knows the token with
 // both K = e(A, token) and e(T, Q) = e(P1, token). A [List] publishes the tokens of
 // revoked members.
+//
+// In DS18 the registered point is w·B with a base B of each record's own. Then the point doesn't
+// determine the token, and the opener marks tokens in its register, so that none is there
+// twice: a list with one twice can't be made, and signatures would be opened as the
+// first member's that has it.
 //
 // # Side channels
 //
