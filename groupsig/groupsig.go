@@ -238,8 +238,8 @@ type VerifyOptions struct {
 	MinEpoch, MaxEpoch uint64
 	Announcement       Announcement
 
-	// Revocation, if it isn't nil, says who is revoked. Openings of groups that rekey take
-	// it for what was signed under it or any before it.
+	// Revocation, if it isn't nil, says who is revoked. Openings and linkers' links of groups
+	// that rekey take it for what was signed under it or any before it.
 	Revocation Revocation
 
 	// Now is the time, in seconds since 1970, and MinNumber and MinAnnouncement are

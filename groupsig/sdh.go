@@ -17,14 +17,14 @@ import (
 type sdhScheme struct {
 	table              *sdh.Scheme
 	summary            string
-	required, optional Features
+	required, optional Features // the optional one is the table's variant
 }
 
 var (
-	dp06Scheme = &sdhScheme{sdh.DP06, "a classic, anonymous even where others' signatures are opened; no revocation",
-		Escrow, 0}
-	hlccn11Scheme = &linkingScheme{&sdhScheme{sdh.HLCCN11, "a linker sees which signatures are of one member, and not of which; no revocation",
-		Escrow | Link, 0}}
+	dp06Scheme = &sdhScheme{sdh.DP06, "a classic, anonymous even where others' signatures are opened; an opener",
+		Escrow, Rekey}
+	hlccn11Scheme = &linkingScheme{&sdhScheme{sdh.HLCCN11, "a linker sees which signatures are of one member, and not of which; an opener",
+		Escrow | Link, Rekey}}
 	bbs04Scheme = &sdhScheme{sdh.BBS04, "the classic of 2004; members are revoked by moving the key; with static the issuer can frame",
 		Escrow | Rekey, Static}
 )
@@ -41,7 +41,7 @@ func (s *sdhScheme) NewDraft(label string, f Features) (Draft, error) {
 		return nil, err
 	}
 	table := s.table
-	if f.Has(Static) {
+	if f&s.optional != 0 {
 		table = table.Variant
 	}
 	if err := join.CheckLabel(label); err != nil {
@@ -107,9 +107,9 @@ func (s *sdhScheme) scheme() Scheme {
 }
 
 // features of a group of a table.
-func (s *sdhScheme) features(static bool) Features {
-	if static {
-		return s.required | Static
+func (s *sdhScheme) features(variant bool) Features {
+	if variant {
+		return s.required | s.optional
 	}
 	return s.required
 }
@@ -121,7 +121,7 @@ type sdhDraft struct {
 
 func (d *sdhDraft) Scheme() Scheme                 { return d.s.scheme() }
 func (d *sdhDraft) Label() string                  { return d.d.Label }
-func (d *sdhDraft) Features() Features             { return d.s.features(d.d.Scheme.Static) }
+func (d *sdhDraft) Features() Features             { return d.s.features(d.d.Scheme != d.s.table) }
 func (d *sdhDraft) ID() ([32]byte, error)          { return d.d.ID(), nil }
 func (d *sdhDraft) MarshalBinary() ([]byte, error) { return d.d.MarshalBinary() }
 func (d *sdhDraft) sealed()                        {}
@@ -233,7 +233,7 @@ type sdhGroup struct {
 
 func (g *sdhGroup) Scheme() Scheme                 { return g.s.scheme() }
 func (g *sdhGroup) Label() string                  { return g.k.Label() }
-func (g *sdhGroup) Features() Features             { return g.s.features(g.k.Static()) }
+func (g *sdhGroup) Features() Features             { return g.s.features(g.k.Variant()) }
 func (g *sdhGroup) ID() [32]byte                   { return g.k.ID() }
 func (g *sdhGroup) MarshalBinary() ([]byte, error) { return g.k.MarshalBinary() }
 func (g *sdhGroup) NewSessions() *Sessions         { return g.k.NewSessions() }

@@ -63,11 +63,11 @@ func (g *sdhGroup) VerifyLink(set []Signed, context, link []byte) error {
 func (g *sdhGroup) signed(set []Signed) ([]sdh.Signed, error) {
 	out := make([]sdh.Signed, len(set))
 	for i, s := range set {
-		context, _, err := g.options(s.Options)
+		context, k, err := g.old(s.Options, s.Message, s.Signature)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = sdh.Signed{Message: transcript.MessageOf(s.Message), Context: context, Signature: s.Signature}
+		out[i] = sdh.Signed{Message: transcript.MessageOf(s.Message), Context: context, Signature: s.Signature, Key: k}
 	}
 	return out, nil
 }

@@ -176,7 +176,9 @@ func FuzzSteps(f *testing.F) {
 func FuzzLink(f *testing.F) {
 	g := newGroup(f, HLCCN11, "fuzz")
 	alice, bob := g.join("alice"), g.join("bob")
-	signed := func(m *MemberKey) Signed { return Signed{message("m"), []byte("context"), g.sign(m, "m")} }
+	signed := func(m *MemberKey) Signed {
+		return Signed{Message: message("m"), Context: []byte("context"), Signature: g.sign(m, "m")}
+	}
 	link, err := g.linker.ProveLink(g.gk, []Signed{signed(alice), signed(alice)}, nil)
 	g.check(err)
 	f.Add(link)

@@ -369,6 +369,9 @@ func (k *GroupKey) Equal(x *GroupKey) bool {
 // Static reports whether the issuer makes members' whole keys.
 func (k *GroupKey) Static() bool { return !k.empty() && k.s.Static }
 
+// Variant reports whether the group is of its scheme's variant.
+func (k *GroupKey) Variant() bool { return !k.empty() && k.s.flags() != 0 }
+
 // Moves reports whether members are revoked by moving the key.
 func (k *GroupKey) Moves() bool { return !k.empty() && len(k.s.Moves) > 0 }
 

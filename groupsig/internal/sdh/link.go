@@ -19,6 +19,24 @@ type Signed struct {
 	Message   transcript.Message
 	Context   []byte
 	Signature []byte
+	Key       *GroupKey // of the version that it is of, nil if it is the one that is asked
+}
+
+// verify verifies a signature, and returns it.
+func (k *GroupKey) verify(s Signed) (*signature, error) {
+	if k.empty() {
+		return nil, errEmpty
+	}
+	if s.Key == nil {
+		s.Key = k
+	}
+	if s.Key.empty() || s.Key.id != k.id {
+		return nil, errors.New("groupsig: the signature is of another group")
+	}
+	if err := s.Key.Verify(s.Message, s.Context, s.Signature); err != nil {
+		return nil, err
+	}
+	return k.s.parse(s.Signature)
 }
 
 // Tag returns what all signatures of one member have in common, and no others: D3 - ξ·D1
@@ -28,10 +46,7 @@ func (k *RoleKeys) Tag(g *GroupKey, s Signed) ([]byte, error) {
 	if err := k.as(linkerRole, g); err != nil {
 		return nil, err
 	}
-	if err := g.Verify(s.Message, s.Context, s.Signature); err != nil {
-		return nil, err
-	}
-	sig, err := g.s.parse(s.Signature)
+	sig, err := g.verify(s)
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +97,12 @@ func (k *GroupKey) linked(set []Signed, context []byte) ([]*signature, *transcri
 	if len(set) < 2 || len(set) > MaxLinked {
 		return nil, nil, fmt.Errorf("groupsig: a proof of linking is about 2 to %d signatures", MaxLinked)
 	}
-	items := k.context("link").Bytes("context", context).Uint64("signatures", uint64(len(set)))
+	items := k.first().context("link").Bytes("context", context).Uint64("signatures", uint64(len(set)))
 	seen := make(map[[32]byte]bool)
 	sigs := make([]*signature, len(set))
 	for i, s := range set {
-		if err := k.Verify(s.Message, s.Context, s.Signature); err != nil {
+		var err error
+		if sigs[i], err = k.verify(s); err != nil {
 			return nil, nil, fmt.Errorf("signature %d: %w", i, err)
 		}
 		id := signatureID(s.Signature)
@@ -95,10 +111,6 @@ func (k *GroupKey) linked(set []Signed, context []byte) ([]*signature, *transcri
 		}
 		seen[id] = true
 		items.Bytes("sigID", id[:])
-		var err error
-		if sigs[i], err = k.s.parse(s.Signature); err != nil {
-			return nil, nil, err
-		}
 	}
 	return sigs, items, nil
 }

@@ -680,7 +680,7 @@ func TestLinking(t *testing.T) {
 	g := newGroup(t, HLCCN11, "linking")
 	alice, bob := g.join("alice"), g.join("bob")
 	signed := func(m *MemberKey, msg string) Signed {
-		return Signed{message(msg), []byte("context"), g.sign(m, msg)}
+		return Signed{Message: message(msg), Context: []byte("context"), Signature: g.sign(m, msg)}
 	}
 	a1, a2, a3, b1 := signed(alice, "1"), signed(alice, "2"), signed(alice, "3"), signed(bob, "1")
 	tag := func(s Signed) string {

@@ -18,7 +18,7 @@ import (
 )
 
 func (g *group) signed(m *MemberKey, msg string) Signed {
-	return Signed{message(msg), []byte("context"), g.sign(m, msg)}
+	return Signed{Message: message(msg), Context: []byte("context"), Signature: g.sign(m, msg)}
 }
 
 // random returns w and nonces for a signature.

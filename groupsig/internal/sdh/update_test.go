@@ -365,9 +365,9 @@ func TestLinkingOneBlind(t *testing.T) {
 		for i := range nonces {
 			nonces[i].Random()
 		}
-		return Signed{message(msg), []byte("context"), m.prove(message(msg), []byte("context"), w, nonces).bytes(0)}
+		return Signed{Message: message(msg), Context: []byte("context"), Signature: m.prove(message(msg), []byte("context"), w, nonces).bytes(0)}
 	}
-	set := []Signed{sign(alice, "1"), sign(alice, "2"), {message("3"), []byte("context"), g.sign(alice, "3")}}
+	set := []Signed{sign(alice, "1"), sign(alice, "2"), {Message: message("3"), Context: []byte("context"), Signature: g.sign(alice, "3")}}
 	link, err := g.linker.ProveLink(g.gk, set, nil)
 	g.check(err)
 	g.check(g.gk.VerifyLink(set, nil, link))
@@ -377,5 +377,40 @@ func TestLinkingOneBlind(t *testing.T) {
 	}
 	if g.gk.VerifyLink(bad, nil, link) == nil {
 		t.Error("a link of two members")
+	}
+}
+
+// Signatures of one member stay linked when the key moves.
+func TestLinkingVersions(t *testing.T) {
+	g := newGroup(t, hlccn11Rekey, "linking versions")
+	alice, bob := g.join("alice"), g.join("bob")
+	g.join("carol")
+	signed := func(m *MemberKey, msg string) Signed {
+		return Signed{Message: message(msg), Context: []byte("context"), Signature: g.sign(m, msg), Key: m.Group()}
+	}
+	set := []Signed{signed(alice, "1")}
+	bobs := signed(bob, "1")
+	g.check(g.register.Revoke("carol"))
+	u := g.update(1, nil)
+	g.check(alice.Update(u))
+	set = append(set, signed(alice, "2"))
+	for _, k := range []*GroupKey{g.gk, u.Key()} {
+		link, err := g.linker.ProveLink(k, set, nil)
+		g.check(err)
+		g.check(g.gk.VerifyLink(set, nil, link))
+		g.check(u.Key().VerifyLink(set, nil, link))
+		wrong := []Signed{set[0], set[1]}
+		wrong[1].Key = g.gk
+		if g.gk.VerifyLink(wrong, nil, link) == nil || g.gk.VerifyLink([]Signed{set[0], bobs}, nil, link) == nil {
+			t.Error("a link of what isn't linked")
+		}
+	}
+	if _, err := g.linker.ProveLink(g.gk, []Signed{bobs, set[1]}, nil); err == nil {
+		t.Error("two members are linked")
+	}
+	other := newGroup(t, hlccn11Rekey, "another")
+	foreign := signed(other.join("alice"), "1")
+	if _, err := g.linker.Tag(g.gk, foreign); err == nil {
+		t.Error("another group's signature has a tag")
 	}
 }

@@ -110,7 +110,7 @@ func TestVectors(t *testing.T) {
 		g.check(err)
 		line("sigID", sigID[:])
 		if g.linker != nil {
-			tag, err := g.linker.Tag(g.gk, Signed{message("message"), []byte("context"), sig})
+			tag, err := g.linker.Tag(g.gk, Signed{Message: message("message"), Context: []byte("context"), Signature: sig})
 			g.check(err)
 			line("tag", tag)
 		}
