@@ -157,6 +157,7 @@ func (w goldenWriter) group() {
 	w.secret("group-record", &GroupRecord{f})
 	w.public("group-signature", &GroupSignature{f})
 	w.public("group-opening", &GroupOpening{f})
+	w.public("group-revelation", &GroupRevelation{f})
 	w.public("group-revocation", &GroupRevocation{f})
 	w.secret("group-blinding", &GroupBlinding{f})
 	w.public("group-query", &GroupQuery{f})

@@ -94,6 +94,7 @@ type (
 	GroupRecord       struct{ GroupFile } // the registration, for the opener
 	GroupSignature    struct{ GroupFile } // scope, context, signature
 	GroupOpening      struct{ GroupFile } // the opening
+	GroupRevelation   struct{ GroupFile } // what traces one member
 	GroupRevocation   struct{ GroupFile } // the list of revoked members; the number is its own
 	GroupBlinding     struct{ GroupFile } // group key, blinding key
 	GroupQuery        struct{ GroupFile } // the blinding key's public key, blinded pseudonyms

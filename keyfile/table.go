@@ -35,6 +35,7 @@ var kinds = []kind{
 	entry[GroupRecord]("GROUP RECORD", true),
 	entry[GroupSignature]("GROUP SIGNATURE", false),
 	entry[GroupOpening]("GROUP OPENING", false),
+	entry[GroupRevelation]("GROUP REVELATION", false),
 	entry[GroupRevocation]("GROUP REVOCATION LIST", false),
 	entry[GroupBlinding]("GROUP BLINDING KEY", true),
 	entry[GroupQuery]("GROUP QUERY", false),

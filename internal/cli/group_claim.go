@@ -20,7 +20,7 @@ func claimProofs(reason string) linkProofs {
 			return func(set []groupsig.Signed) ([]byte, error) { return cl.Claim(set[0], []byte(reason)) }, ok
 		},
 		check: func(gk groupsig.GroupKey) (func([]groupsig.Signed, []byte) error, bool) {
-			lv, ok := groupsig.As[groupsig.LinkVerifier](gk)
+			lv, ok := groupsig.As[groupsig.ClaimVerifier](gk)
 			return func(set []groupsig.Signed, proof []byte) error {
 				return lv.VerifyClaim(set[0], []byte(reason), proof)
 			}, ok
@@ -36,7 +36,7 @@ func newGroupClaimCmd(e *env) *cobra.Command {
 		Short: "Prove that a signature is your own (member)",
 		Long: `Prove to anyone that you made a signature. The proof names nobody: say with
 --reason who claims it and why, and nobody can use the proof for something else.
-Groups with scopes have claims.`,
+Groups with scopes or traces have claims.`,
 		Example: `  undersign group claim motion.txt --member alice.member -i alice.key \
       --reason "Alice, for the prize of 2026"`,
 		Args: nargs(1, 1, "a file"),
@@ -103,7 +103,7 @@ func newGroupIdentifyCmd(e *env) *cobra.Command {
 		Short: "See which signatures are your own (member)",
 		Long: `Say which of some signatures, and so which pseudonyms, are the member's own. It
 takes the member's secret, and shows nothing to anybody else. Groups with scopes
-have it.`,
+or traces have it.`,
 		Example: `  undersign group identify ballot-*.txt --member alice.member -i alice.key`,
 		Args:    nargs(1, -1, "a file"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -125,7 +125,7 @@ have it.`,
 func (e *env) identify(c *cobra.Command, m *groupMember, files, sigs []string) error {
 	l, ok := groupsig.As[groupsig.Linker](m.key)
 	if !ok {
-		return usagef(c, "the group has no scopes: nobody can tell its members' signatures")
+		return usagef(c, "the group has no scopes and no traces: nobody can tell its members' signatures")
 	}
 	set, err := e.readGroupSet(c.Context(), m.gk, files, sigs)
 	if err != nil {

@@ -20,7 +20,7 @@ type groupLinkFlags struct {
 	outFlags
 	secret                       secretFlags
 	member, group, check, reason string
-	linker                       string
+	linker, revoked              string
 	sigs                         []string
 	first                        bool
 }
@@ -50,7 +50,7 @@ linker (--linker): it sees with match which they are.`,
 					if l, ok := groupsig.As[groupsig.LinkingVerifier](gk); ok {
 						return func(set []groupsig.Signed, proof []byte) error { return l.VerifyLink(set, []byte(f.reason), proof) }, true
 					}
-					l, ok := groupsig.As[groupsig.LinkVerifier](gk)
+					l, ok := groupsig.As[groupsig.ClaimVerifier](gk)
 					return func(set []groupsig.Signed, proof []byte) error { return l.VerifyLink(set, []byte(f.reason), proof) }, ok
 				},
 				what: "proved: all are of one member", proofFiles: linkFiles,
@@ -59,6 +59,7 @@ linker (--linker): it sees with match which they are.`,
 	}
 	addLinkFlags(c, &f)
 	c.Flags().StringVar(&f.linker, "linker", "", "prove as the linker, whose `FILE` this is")
+	addRekeyedFlag(c, &f.revoked)
 	c.MarkFlagsOneRequired("member", "linker", "check")
 	c.MarkFlagsMutuallyExclusive("member", "linker", "check")
 	return c
@@ -199,7 +200,7 @@ func (e *env) checkLink(c *cobra.Command, f groupLinkFlags, files []string, l li
 	if !ok {
 		return usagef(c, "%w", errNoProofs)
 	}
-	set, err := e.readGroupSet(ctx, gk, files, f.sigs)
+	set, err := e.readRekeyedSet(c, gk, files, f.sigs, f.revoked)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ var wantedHints = map[string]string{
 	"GROUP RECORD":          "give the file NAME.record that \"undersign group issue\" has written",
 	"GROUP SIGNATURE":       "give the file that \"undersign group sign\" has written",
 	"GROUP OPENING":         "give the file that \"undersign group open\" has written",
+	"GROUP REVELATION":      "give the file that \"undersign group reveal\" has written",
 	"GROUP LINK":            "give the file that \"undersign group link\" has written",
 	"GROUP CLAIM":           "give the file that \"undersign group claim\" has written",
 	"GROUP ANNOUNCEMENT":    "give the announcement that \"undersign group announce\" or \"revoke\" has written",
