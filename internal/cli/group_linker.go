@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/undersign/undersign/groupsig"
 )
 
 // linkAsLinker proves as the linker of a group that one member signed several files.
@@ -17,7 +19,7 @@ func (e *env) linkAsLinker(c *cobra.Command, f groupLinkFlags, files []string) e
 		if err := f.name(e, beside(files[0], linkFiles.suffix)); err != nil {
 			return err
 		}
-		set, err := e.readGroupSet(ctx, l.gk, files, f.sigs)
+		set, err := e.readRekeyedSet(c, l.gk, files, f.sigs, f.revoked)
 		if err != nil {
 			return err
 		}
@@ -33,13 +35,26 @@ func (e *env) linkAsLinker(c *cobra.Command, f groupLinkFlags, files []string) e
 	})
 }
 
+// readRekeyedSet reads signatures that were made under a list or any before it.
+func (e *env) readRekeyedSet(c *cobra.Command, gk groupsig.GroupKey, files, sigs []string, revoked string) ([]groupsig.Signed, error) {
+	list, err := e.readRekeyed(c, gk, revoked)
+	if err != nil {
+		return nil, err
+	}
+	set, err := e.readGroupSet(c.Context(), gk, files, sigs)
+	for i := range set {
+		set[i].Options.Revocation = list
+	}
+	return set, err
+}
+
 type groupMatchResult struct {
 	Members [][]string `json:"members"`
 }
 
 func newGroupMatchCmd(e *env) *cobra.Command {
 	var secret secretFlags
-	var linker string
+	var linker, revoked string
 	var sigs []string
 	c := &cobra.Command{
 		Use:   "match FILE... --linker FILE -i FILE",
@@ -50,7 +65,7 @@ has one. Which member that is can't be seen. With link the linker proves it.`,
 		Args:    nargs(1, -1, "a file"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return useSecret(c.Context(), e, secret, linker, (*opener).openLinker, func(_ *opener, l *groupLinker) error {
-				set, err := e.readGroupSet(c.Context(), l.gk, args, sigs)
+				set, err := e.readRekeyedSet(c, l.gk, args, sigs, revoked)
 				if err != nil {
 					return err
 				}
@@ -83,6 +98,7 @@ has one. Which member that is can't be seen. With link the linker proves it.`,
 	fl.StringVar(&linker, "linker", "", "the linker's `FILE`")
 	c.MarkFlagRequired("linker")
 	addSecretFlags(c, &secret)
+	addRekeyedFlag(c, &revoked)
 	fl.StringSliceVar(&sigs, "sig", nil, "the signatures, `FILE,...`, in the order of the files (default: FILE"+groupSigSuffix+")")
 	describe(c, "members [[file]]: those of one member together", ExitInvalid)
 	describeExit(c, ExitInvalid, "a signature is invalid")

@@ -96,7 +96,7 @@ func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
 // addRekeyedFlag gives a command the list that says under which keys a group's signatures
 // may be.
 func addRekeyedFlag(c *cobra.Command, file *string) {
-	c.Flags().StringVar(file, "revoked", "", "in groups that rekey, the list `FILE` that the signature was made under, or a newer one")
+	c.Flags().StringVar(file, "revoked", "", "in groups that rekey, the list `FILE` that was in force when it was signed, or a newer one")
 }
 
 // readRekeyed reads that list, which needn't be in force.
@@ -105,7 +105,7 @@ func (e *env) readRekeyed(c *cobra.Command, gk groupsig.GroupKey, file string) (
 		return nil, nil
 	}
 	if !gk.Features().Has(groupsig.Rekey) {
-		return nil, usagef(c, "--revoked: revocation plays no part in opening")
+		return nil, usagef(c, "--revoked: the group doesn't rekey, and revocation plays no part here")
 	}
 	return e.readRevocation(c.Context(), gk, file)
 }
