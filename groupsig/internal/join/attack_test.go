@@ -53,3 +53,79 @@ func TestHostileScheme(t *testing.T) {
 		t.Error("a long name")
 	}
 }
+
+// In a register by something else than the point that something is there once, whoever
+// has it, whatever became of its record, and after a round of encoding.
+func TestRegisterBy(t *testing.T) {
+	by := func(r *Record) []byte {
+		if len(r.Evidence) < 2 {
+			return nil
+		}
+		return r.Evidence[:2]
+	}
+	with := func(member string, point byte, evidence string) *Record {
+		r := record(t, member, point, newKey(t))
+		r.Evidence = []byte(evidence)
+		return r
+	}
+	reg := NewRegisterBy("test", gid, by)
+	for i, member := range []string{"ada", "bob", "cem"} {
+		if err := reg.Add(with(member, byte(i), string(rune('a'+i))+"-first")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := reg.Revoke("bob"); err != nil {
+		t.Fatal(err)
+	}
+	if err := reg.Retire("cem"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := reg.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := NewRegisterBy("test", gid, by)
+	if err := back.UnmarshalBinary(b); err != nil {
+		t.Fatal(err)
+	}
+	for _, reg := range []*Register{reg, back} {
+		for name, r := range map[string]*Record{
+			"of a live record":    with("dan", 9, "a-second"),
+			"of a revoked record": with("dan", 9, "b-second"),
+			"of a retired record": with("dan", 9, "c-second"),
+			"none":                with("dan", 9, ""),
+			"too short":           with("dan", 9, "d"),
+		} {
+			if reg.Add(r) == nil || reg.Admit(r, 7) == nil {
+				t.Errorf("%s: added", name)
+			}
+		}
+		for i, member := range []string{"ada", "bob", "cem"} {
+			if r := reg.Find([]byte(string(rune('a'+i)) + "-")); r == nil || r.Member != member {
+				t.Errorf("%s isn't found", member)
+			}
+		}
+		if reg.Find(nil) != nil || reg.Find([]byte("a")) != nil {
+			t.Error("something is found by nothing")
+		}
+		if reg.Len() != 3 {
+			t.Errorf("%d records", reg.Len())
+		}
+	}
+	// What was encoded by another register, with one of them twice or none.
+	for _, evidence := range []string{"a-second", ""} {
+		loose := NewRegister("test", gid, 0)
+		for i, e := range []string{"a-first", evidence} {
+			if err := loose.Add(with(string(rune('x'+i)), byte(i), e)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := loose.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if NewRegisterBy("test", gid, by).UnmarshalBinary(b) == nil {
+			t.Errorf("decoded, with the evidence %q", evidence)
+		}
+	}
+}
