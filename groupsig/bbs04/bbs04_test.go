@@ -232,8 +232,8 @@ func TestKeys(t *testing.T) {
 func TestRevocation(t *testing.T) {
 	for _, f := range []Features{0, Static} {
 		g := newGroup(t, f)
-		if g.gk.Static() != (f == Static) {
-			t.Error("another form")
+		if g.gk.Features() != f {
+			t.Error("other features")
 		}
 		ada, bob := g.join("ada"), g.join("bob")
 		old := g.sign(ada, "m")

@@ -125,8 +125,13 @@ func (k *GroupKey) ID() [32]byte { return k.k.ID() }
 // Label returns the group's label.
 func (k *GroupKey) Label() string { return k.k.Label() }
 
-// Static reports whether the issuer makes the members' keys.
-func (k *GroupKey) Static() bool { return k.k.Static() }
+// Features returns the group's features.
+func (k *GroupKey) Features() Features {
+	if k.k.Variant() {
+		return Static
+	}
+	return 0
+}
 
 // Equal reports whether x is the same group's key, of the same version.
 func (k *GroupKey) Equal(x *GroupKey) bool { return x != nil && k.k.Equal(x.k) }

@@ -11,8 +11,13 @@
 // credential is encrypted twice in each signature, with a proof that both are one, so that
 // signers stay anonymous even to who gets other signatures opened.
 //
-// Members can't be revoked: the constants that would have to move are the opener's keys.
-// A group of package bbs04 can revoke, and is less anonymous; groupsig/bbsgs has both.
+// Members can't be revoked, since the constants that would have to move are the opener's
+// keys. With [Rekey] credentials have a constant of their own, signatures 384 bytes, and
+// members are revoked as in section 7 of Boneh, Boyen and Shacham's paper. The issuer signs an
+// [Update], by which the group's key moves, and with it the keys of all members but the
+// revoked ones: see [GroupKey.Current] and [MemberKey.Update]. A signature is valid under the
+// key that it was made under alone, and verifiers need the newest update. Old signatures stay
+// anonymous. That fits small groups: each member takes in each step.
 //
 // Other than in the paper the member signs its registration before anything is issued,
 // and proves its secret by Fischlin's transform, so that any number may join at once. The

@@ -51,9 +51,9 @@ func (g *group) again(v marshaler, into interface{ UnmarshalBinary([]byte) error
 	g.check(into.UnmarshalBinary(b))
 }
 
-func newGroup(t testing.TB) *group {
+func newGroup(t testing.TB, features Features) *group {
 	t.Helper()
-	d, err := NewDraft("test")
+	d, err := NewDraft("test", features)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func (g *group) sign(m *MemberKey, msg string) []byte {
 }
 
 func TestLifeCycle(t *testing.T) {
-	g := newGroup(t)
+	g := newGroup(t, 0)
 	ada, bob := g.join("ada"), g.join("bob")
 	sig := g.sign(ada, "yes")
 	if len(sig) != 352 || g.gk.SignatureSize() != 352 {
@@ -139,7 +139,7 @@ func TestLifeCycle(t *testing.T) {
 	for what, err := range map[string]error{
 		"message":   g.gk.Verify([]byte("no"), sig, context),
 		"context":   g.gk.Verify([]byte("yes"), sig, nil),
-		"group":     newGroup(t).gk.Verify([]byte("yes"), sig, context),
+		"group":     newGroup(t, 0).gk.Verify([]byte("yes"), sig, context),
 		"truncated": g.gk.Verify([]byte("yes"), sig[:len(sig)-1], context),
 	} {
 		if !errors.Is(err, ErrSignature) {
@@ -193,7 +193,7 @@ func TestLifeCycle(t *testing.T) {
 
 // Keys decode as what they are, and as nothing else.
 func TestKeys(t *testing.T) {
-	g := newGroup(t)
+	g := newGroup(t, 0)
 	b, err := g.issuer.MarshalBinary()
 	g.check(err)
 	k := new(IssuerKey)
@@ -215,7 +215,7 @@ func TestKeys(t *testing.T) {
 	if o.Enroll(new(Draft)) == nil || GenerateIssuerKey().Enroll(new(Draft)) == nil {
 		t.Error("enrolled with nothing")
 	}
-	if _, err := NewDraft(""); err == nil {
+	if _, err := NewDraft("", 0); err == nil {
 		t.Error("a group without a label")
 	}
 	b, err = g.gk.MarshalBinary()
@@ -227,4 +227,82 @@ func TestKeys(t *testing.T) {
 	g.check(err)
 	sig := g.sign(g.join("ada"), "m")
 	g.check(sealed.Verify([]byte("m"), sig, groupsig.VerifyOptions{Context: context}))
+}
+
+func TestRevocation(t *testing.T) {
+	for _, f := range []Features{Rekey} {
+		g := newGroup(t, f)
+		if g.gk.Features() != f {
+			t.Error("other features")
+		}
+		ada, bob := g.join("ada"), g.join("bob")
+		old := g.sign(ada, "m")
+		terms := func(n uint64) Terms { return Terms{Number: n, Issued: now, Expires: now + 10} }
+		none, err := g.issuer.Update(g.gk, g.register, terms(1), nil)
+		g.check(err)
+		g.check(g.register.Revoke("bob"))
+		u, err := g.issuer.Update(g.gk, g.register, terms(2), none)
+		g.check(err)
+		b, err := u.MarshalBinary()
+		g.check(err)
+		u, err = g.gk.ParseUpdate(b)
+		g.check(err)
+		if u.Len() != 1 || u.Number() != 2 || u.Issued() != now || u.Expires() != now+10 || u.Replaces(none) != nil || none.Replaces(u) == nil {
+			t.Error("another update")
+		}
+		g.check(ada.Update(u))
+		if err := bob.Update(u); !errors.Is(err, ErrRevoked) {
+			t.Errorf("bob: %v", err)
+		}
+		if ada.Version() != 1 || bob.Version() != 0 {
+			t.Error("versions")
+		}
+		k, err := g.gk.Current(u, now, 2)
+		g.check(err)
+		if _, err := g.gk.Current(u, now, 3); !errors.As(err, new(*StaleError)) {
+			t.Errorf("an older update: %v", err)
+		}
+		sig := g.sign(ada, "m")
+		g.check(k.Verify([]byte("m"), sig, context))
+		for what, err := range map[string]error{
+			"the first key": g.gk.Verify([]byte("m"), sig, context), "an old signature": k.Verify([]byte("m"), old, context),
+			"bob": k.Verify([]byte("m"), g.sign(bob, "m"), context),
+		} {
+			if !errors.Is(err, ErrSignature) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		first, err := u.KeyAt(0)
+		g.check(err)
+		if !first.Equal(g.gk) || first.Equal(k) || k.Version() != 1 {
+			t.Error("keys of versions")
+		}
+		o, err := g.opener.Open(k, g.register, []byte("m"), sig, context, nil)
+		g.check(err)
+		if o.Member() != "ada" {
+			t.Errorf("opened to %q", o.Member())
+		}
+		g.check(k.VerifyOpening([]byte("m"), sig, context, o, public("ada"), nil))
+		if n, err := g.gk.MarkListed(g.register, u, now); err != nil || n != 1 {
+			t.Errorf("%d are marked: %v", n, err)
+		}
+		g.check(g.join("bob").Update(u))
+	}
+	if _, err := NewDraft("test", 2); err == nil {
+		t.Error("another feature")
+	}
+}
+
+func TestNoRevocation(t *testing.T) {
+	g := newGroup(t, 0)
+	ada := g.join("ada")
+	if _, err := g.issuer.Update(g.gk, g.register, Terms{Number: 1, Issued: now, Expires: now}, nil); err == nil {
+		t.Error("a group that doesn't rekey has an update")
+	}
+	if _, err := g.gk.ParseUpdate(nil); err == nil {
+		t.Error("a group that doesn't rekey reads an update")
+	}
+	if ada.Update(nil) == nil || ada.Update(new(Update)) == nil {
+		t.Error("no update is taken")
+	}
 }

@@ -30,7 +30,7 @@ type role interface {
 func Example() {
 	// The roles agree to the group. Each of them is somebody else.
 	issuer, opener := dp06.GenerateIssuerKey(), dp06.GenerateOpenerKey()
-	draft := must(dp06.NewDraft("council of 2026"))
+	draft := must(dp06.NewDraft("council of 2026", 0))
 	for _, r := range []role{issuer, opener} {
 		check(r.Enroll(draft))
 	}

@@ -66,12 +66,12 @@ func (p Pending) GoString() string { return p.String() }
 func (p Pending) Format(f fmt.State, _ rune) { fmt.Fprint(f, p.String()) }
 
 // A MemberKey signs for the group. It may be used by several goroutines, but not
-// while Wipe runs.
+// while Update or Wipe runs.
 type MemberKey struct {
 	m *sdh.MemberKey
 }
 
-// GroupKey returns the group's key.
+// GroupKey returns the group's key, of the version that the member's is of.
 func (m *MemberKey) GroupKey() *GroupKey { return &GroupKey{m.m.Group()} }
 
 // Member returns the member's identity.

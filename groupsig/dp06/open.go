@@ -18,6 +18,7 @@ type Opening = sdh.Opening
 
 // Open verifies a signature and says who made it. The proof is bound to a reason, such as
 // why the signature is opened, and a judge gives the same.
+// The group's key is of the version that the signature was made in.
 func (k *OpenerKey) Open(gk *GroupKey, register *Register, msg, sig, context, reason []byte) (*Opening, error) {
 	return k.k.Open(gk.k, register, transcript.MessageOf(msg), context, sig, reason)
 }

@@ -11,8 +11,15 @@
 // signatures are of one member, by one multiplication each, and proves it to anybody, but
 // not of which member, and can't open. The opener can link, by opening.
 //
-// Anonymity is proven against who gets nothing opened. Members can't be revoked: use
-// another package of this module where that is needed.
+// Anonymity is proven against who gets nothing opened.
+//
+// Members can't be revoked, since a constant that would have to move is the opener's key.
+// With [Rekey] credentials have a constant of their own, signatures 336 bytes, and members
+// are revoked as in section 7 of Boneh, Boyen and Shacham's paper. The issuer signs an
+// [Update], by which the group's key moves, and with it the keys of all members but the
+// revoked ones: see [GroupKey.Current] and [MemberKey.Update]. A signature is valid under the
+// key that it was made under alone, and verifiers need the newest update. Old signatures stay
+// anonymous, and linked. That fits small groups: each member takes in each step.
 //
 // Other than in the paper the linker's key is the number ξ, and links are compared in G1.
 //

@@ -31,7 +31,7 @@ func Example() {
 	// The roles agree to the group. Each of them is somebody else.
 	issuer, opener := hlccn11.GenerateIssuerKey(), hlccn11.GenerateOpenerKey()
 	linker := hlccn11.GenerateLinkerKey()
-	draft := must(hlccn11.NewDraft("council of 2026"))
+	draft := must(hlccn11.NewDraft("council of 2026", 0))
 	for _, r := range []role{issuer, opener, linker} {
 		check(r.Enroll(draft))
 	}

@@ -37,8 +37,13 @@ const (
 	Schnorr  = join.Schnorr
 )
 
-// ErrSignature is what a signature that isn't valid is refused for.
-var ErrSignature = sdh.ErrSignature
+// What callers act on.
+var (
+	// ErrSignature is what a signature that isn't valid is refused for.
+	ErrSignature = sdh.ErrSignature
+	// ErrRevoked is what a revoked member gets for an update.
+	ErrRevoked = state.ErrRevoked
+)
 
 // A Draft is a group key before all its roles have agreed to it. Each role puts its
 // public key in (Enroll), and when all are in, each agrees to the whole (Consent).
@@ -46,12 +51,27 @@ type Draft struct {
 	d sdh.Draft
 }
 
+// Features are what a group may have.
+type Features uint8
+
+// Rekey is that members can be revoked, by moving the group's key: see [Update]. Signatures
+// have 32 bytes more.
+const Rekey Features = 1
+
 // NewDraft starts a group. Generators are derived from the label, which should be unique.
-func NewDraft(label string) (*Draft, error) {
+func NewDraft(label string, features Features) (*Draft, error) {
 	if err := join.CheckLabel(label); err != nil {
 		return nil, fmt.Errorf("hlccn11: %w", err)
 	}
-	return &Draft{sdh.Draft{Scheme: sdh.HLCCN11, Label: label}}, nil
+	table := sdh.HLCCN11
+	switch features {
+	case 0:
+	case Rekey:
+		table = table.Variant
+	default:
+		return nil, fmt.Errorf("hlccn11: features %#x", uint8(features))
+	}
+	return &Draft{sdh.Draft{Scheme: table, Label: label}}, nil
 }
 
 // ID returns the ID that the group has with the keys that are in the draft.
@@ -106,7 +126,15 @@ func (k *GroupKey) ID() [32]byte { return k.k.ID() }
 // Label returns the group's label.
 func (k *GroupKey) Label() string { return k.k.Label() }
 
-// Equal reports whether x is the same group's key.
+// Features returns the group's features.
+func (k *GroupKey) Features() Features {
+	if k.k.Variant() {
+		return Rekey
+	}
+	return 0
+}
+
+// Equal reports whether x is the same group's key, of the same version.
 func (k *GroupKey) Equal(x *GroupKey) bool { return x != nil && k.k.Equal(x.k) }
 
 // SignatureSize returns the length of a signature.

@@ -11,12 +11,16 @@ import (
 // A Signed is a signature with what it is verified by.
 type Signed struct {
 	Message, Signature, Context []byte
+	Key                         *GroupKey // of the version that it is of, nil if it is the one that is asked
 }
 
 func signed(set []Signed) []sdh.Signed {
 	out := make([]sdh.Signed, len(set))
 	for i, s := range set {
 		out[i] = sdh.Signed{Message: transcript.MessageOf(s.Message), Context: s.Context, Signature: s.Signature}
+		if s.Key != nil {
+			out[i].Key = s.Key.k
+		}
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 
 func TestZeroValues(t *testing.T) {
 	zerotest.Test(t, []any{
-		new(Draft), new(GroupKey), new(IssuerKey), new(OpenerKey), new(Pending), new(MemberKey), new(Opening), new(Batch), new(LinkerKey),
+		new(Draft), new(GroupKey), new(IssuerKey), new(OpenerKey), new(Pending), new(MemberKey), new(Opening), new(Batch), new(LinkerKey), new(Update),
 	}, "Batch.Verify")
 	// What is added to a batch of no group is refused.
 	for _, b := range []*Batch{new(Batch), new(GroupKey).Batch()} {
