@@ -87,7 +87,15 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 	}
 	d := r.Digest()
 	result := ringVerifyResult{Ring: hex.EncodeToString(d[:]), Keys: r.Len(), Signatures: make([]ringVerdict, len(files))}
-	batch := r.Batch(f.scope.options())
+	batch, first := r.Batch(f.scope.options()), 0
+	flush := func() error {
+		if err := refuseBad(result.Signatures[first:], batch.Verify()); err != nil {
+			return err
+		}
+		first += batch.Len()
+		batch = r.Batch(f.scope.options())
+		return nil
+	}
 	for i, file := range files {
 		sigFile := beside(file, ringSigSuffix)
 		if len(f.sigs) > 0 {
@@ -111,27 +119,22 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 			v.Image = hex.EncodeToString(sig.Image())
 		}
 		batch.Add(msg, sig)
-	}
-	err = batch.Verify()
-	be, bad := errors.AsType[*ring.BatchError](err)
-	if err != nil && !bad {
-		return err
-	}
-	if bad {
-		for _, i := range be.Bad {
-			v := &result.Signatures[i]
-			if v.Status == "valid" {
-				v.Status, v.Image, v.Reason = "invalid", "", "it isn't of this ring, file and scope"
+		if batch.Len()*r.Len() >= maxRingBatch {
+			if err := flush(); err != nil {
+				return err
 			}
 		}
 	}
+	if err := flush(); err != nil {
+		return err
+	}
 	refused := 0
-	first := make(map[string]string)
+	signed := make(map[string]string) // by key image
 	for i := range result.Signatures {
 		v := &result.Signatures[i]
 		if v.Status == "valid" {
-			if file, ok := first[v.Image]; !ok {
-				first[v.Image] = v.File
+			if file, ok := signed[v.Image]; !ok {
+				signed[v.Image] = v.File
 			} else if v.First = file; f.once {
 				v.Status, v.Reason = "repeated", "the one that signed "+file+" signed it"
 			}
@@ -150,6 +153,27 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 		return err
 	}
 	return failf(ExitInvalid, "", "%d of %d signatures are refused", refused, len(files))
+}
+
+// maxRingBatch bounds the signatures that are verified at a time, in keys: each takes half a
+// kilobyte of memory. Far fewer would do for the speed, and for tests.
+var maxRingBatch = 1 << 17
+
+// refuseBad enters what a batch's verification found.
+func refuseBad(verdicts []ringVerdict, err error) error {
+	if err == nil {
+		return nil
+	}
+	be, ok := errors.AsType[*ring.BatchError](err)
+	if !ok {
+		return err
+	}
+	for _, i := range be.Bad {
+		if v := &verdicts[i]; v.Status == "valid" {
+			v.Status, v.Image, v.Reason = "invalid", "", "it isn't of this ring, file and scope"
+		}
+	}
+	return nil
 }
 
 // readRingSignature reads a signature, unless the file is so long that it can't be one of the
