@@ -48,10 +48,10 @@ are revoked to the file OUT, for verifiers. It works at once, and betrays to all
 who have the list what the revoked members signed, in the past too. The issuer
 then revokes the same NAME, with no OUT in groups without epochs.
 
-The issuer of a group that rekeys (--issuer) writes a signed list of all that are
-revoked to the file OUT, which is how the group's key moves: verifiers need the
-newest (verify --revoked), and members take it in with update before they sign
-again. Old signatures stay anonymous.
+The issuer of a group that rekeys (--issuer) writes a signed list of all that
+are revoked to the file OUT, which is how the group's key moves: verifiers need
+the newest (verify --revoked), and members take it in with update before they
+sign again. Old signatures stay anonymous.
 
 In groups with scopes who signed something (--signed, --pseudonym) goes on the
 list without being named. It is refused in that scope only. The opener makes the

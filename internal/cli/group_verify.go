@@ -41,7 +41,8 @@ the signer's pseudonym in it; --once refuses a second signature of one member.
 In groups with epochs --announced is the issuer's newest announcement of those
 that are accepted, or --epoch a single one, however it was learned: who is
 revoked has no credential for it. In groups with lists, --revoked is the newest
-list, which in groups that rekey decides which signatures are valid. Both are signed, numbered, and expire: keep the newest with update.
+list, which in groups that rekey decides which signatures are valid. Both are
+signed, numbered, and expire: keep the newest with update.
 
 With --format libgroupsig, files are what the C library libgroupsig signed, each
 signature an export of it or its base64, and --group is the group key, exported
