@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/undersign/undersign/internal/modexp"
+	"github.com/undersign/undersign/internal/opcount"
 )
 
 // A Group is a group modulo an odd number. It is immutable, and may be used by several
@@ -93,6 +94,7 @@ func (g *Group) Decode(b []byte) (*modexp.Element, error) {
 	if len(b) != g.Size() {
 		return nil, fmt.Errorf("qrn: element of %d bytes, want %d", len(b), g.Size())
 	}
+	opcount.Decode(opcount.DecodeZn, b)
 	v := new(big.Int).SetBytes(b)
 	if v.Cmp(big.NewInt(1)) <= 0 || v.Cmp(g.n) >= 0 {
 		return nil, errors.New("qrn: element out of range")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/modexp"
+	"github.com/undersign/undersign/internal/opcount"
 	"github.com/undersign/undersign/internal/transcript"
 )
 
@@ -165,10 +166,12 @@ func (st *Statement) VerifyVarTime(dst []byte, context *transcript.Items, proof 
 	}
 	n := st.P.Challenge / 8
 	c, rest := proof[:n], proof[n:]
+	opcount.Decode(opcount.DecodeInt, c)
 	challenge := new(big.Int).SetBytes(c)
 	exponents := make([]*big.Int, len(st.Secrets))
 	for j, r := range st.Secrets {
 		bits := r.Response(st.P)
+		opcount.Decode(opcount.DecodeInt, rest[:(bits+7)/8])
 		z := new(big.Int).SetBytes(rest[:(bits+7)/8])
 		rest = rest[(bits+7)/8:]
 		if z.BitLen() > bits {
