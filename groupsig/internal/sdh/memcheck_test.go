@@ -74,9 +74,10 @@ func publishTraced(c *cttest.Checker, t *traced) {
 // memcheckCases signs with a member's secrets, blinds and nonces that are undefined.
 func memcheckCases(c *cttest.Checker) {
 	bls12381.Declassify(func(w []uint64) { cttest.Public(w) })
-	for _, s := range []*Scheme{DP06, HLCCN11, BBS04, CPY06} {
+	for _, s := range []*Scheme{DP06, HLCCN11, CPY06} { // CPY06 has all that BBS04 has
 		g := newGroup(new(testing.T), s, "memcheck")
 		m := g.join("ada")
+		g.sign(m, "makes what is made once")
 		secretScalar(&m.cred.x, "x")
 		for j := range m.y {
 			secretScalar(&m.y[j], "y"+string(rune('0'+j)))
