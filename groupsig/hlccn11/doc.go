@@ -11,6 +11,9 @@
 // signatures are of one member, by one multiplication each, and proves it to anybody, but
 // not of which member, and can't open. The opener can link, by opening.
 //
+// Members who agree on one secret, against the protocol, pass for one to the linker. The
+// opener tells them apart.
+//
 // Anonymity is proven against who gets nothing opened.
 //
 // Members can't be revoked, since a constant that would have to move is the opener's key.

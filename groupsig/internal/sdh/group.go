@@ -158,6 +158,7 @@ type GroupKey struct {
 	root    *GroupKey
 	version uint64
 	ver     []byte
+	index   index // of later versions
 }
 
 var errEmpty = errors.New("groupsig: empty group key")

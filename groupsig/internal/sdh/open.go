@@ -5,8 +5,10 @@ package sdh
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
@@ -175,25 +177,52 @@ func (k *RoleKeys) Open(g *GroupKey, register *join.Register, msg transcript.Mes
 	return o, err
 }
 
+// An index finds the records of a register by e(A·d, g2), see find.
+type index struct {
+	mu       sync.Mutex
+	register *join.Register
+	records  map[[sha256.Size]byte]*join.Record
+	n        int          // how many of the register's are there
+	last     *join.Record // of them
+}
+
+// update makes the index one of a register, which mostly has grown.
+func (x *index) update(k *GroupKey, register *join.Register) {
+	var all []*join.Record
+	for r := range register.All() {
+		all = append(all, r)
+	}
+	if x.register != register || x.n > len(all) || x.n > 0 && all[x.n-1] != x.last {
+		x.register, x.records, x.n = register, make(map[[sha256.Size]byte]*join.Record), 0
+	}
+	var z bls12381.GT
+	var first bls12381.G1
+	for _, r := range all[x.n:] {
+		if len(r.Evidence) >= bls12381.G1Size && first.SetBytes(r.Evidence[:bls12381.G1Size]) == nil {
+			x.records[indexed(z.PairingProductVarTime(bls12381.PairWith(&first, k.linesP2)))] = r
+		}
+	}
+	if x.n = len(all); x.n > 0 {
+		x.last = all[x.n-1]
+	}
+}
+
+func indexed(z *bls12381.GT) [sha256.Size]byte { return sha256.Sum256(z.Bytes()) }
+
 // find returns the record of A, or nil. The register has A as it was in the first version,
-// A·d with P2 = g2·d: e(A·d, g2) = e(A, P2). So a search takes a pairing for each record in
-// later versions.
+// A·d with P2 = g2·d: e(A·d, g2) = e(A, P2). So in later versions each record takes a pairing,
+// once for a key.
 func (k *GroupKey) find(register *join.Register, a *bls12381.G1) *join.Record {
 	f := k.first()
 	if k == f {
 		return register.Find(a.Bytes())
 	}
-	want := new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(a, f.linesP2))
-	var first bls12381.G1
-	for r := range register.All() {
-		if len(r.Evidence) < bls12381.G1Size || first.SetBytes(r.Evidence[:bls12381.G1Size]) != nil {
-			continue
-		}
-		if new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(&first, k.linesP2)).Equal(want) {
-			return r
-		}
-	}
-	return nil
+	x := &k.index
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.update(k, register)
+	var z bls12381.GT
+	return x.records[indexed(z.PairingProductVarTime(bls12381.PairWith(a, f.linesP2)))]
 }
 
 // FindRecord returns the record that an opening's Value is of, or nil: what an issuer does

@@ -189,7 +189,11 @@ func (k *GroupKey) readStep(n uint64, last *step, b []byte) (*step, error) {
 	return s, nil
 }
 
-// follows checks the equations of a step after another.
+// follows checks the equations of a step after another: all at once, with random weights,
+//
+//	e(Σ ρ_j·B_j', w + x*·g2) · e(σ·g1' - Σ ρ_j·B_j, g2) · e(-σ·g1, g2') = 1
+//
+// and then one by one, if they don't hold, to say which it is.
 func (s *step) follows(last *step) error {
 	var divisor bls12381.G2 // (γ+x*)·g2
 	divisor.ScalarMultVarTime(&s.x, &last.g2)
@@ -198,6 +202,25 @@ func (s *step) follows(last *step) error {
 	if divisor.IsIdentity() {
 		return errors.New("the divisor is zero")
 	}
+	h := sha256.New()
+	h.Write(last.ver)
+	h.Write(s.append(0))
+	weights := transcript.NewWeights([sha256.Size]byte(h.Sum(nil)))
+	var rho bls12381.Scalar
+	var first, second, third, p bls12381.G1
+	for i := range s.moved {
+		weights.Next(&rho)
+		first.Add(&first, p.ScalarMultVarTime(&rho, &s.moved[i]))
+		second.Sub(&second, p.ScalarMultVarTime(&rho, &last.moved[i]))
+	}
+	weights.Next(&rho)
+	second.Add(&second, p.ScalarMultVarTime(&rho, &s.moved[0]))
+	third.Neg(p.ScalarMultVarTime(&rho, &last.moved[0]))
+	bls12381.NormalizeG1(&first, &second, &third)
+	if bls12381.PairingCheckVarTime(bls12381.PairOf(&first, &divisor), bls12381.PairOf(&second, &last.g2), bls12381.PairOf(&third, &s.g2)) {
+		return nil
+	}
+
 	var minus bls12381.G1
 	for i := range s.moved {
 		minus.Neg(&last.moved[i])
@@ -209,7 +232,7 @@ func (s *step) follows(last *step) error {
 	if !bls12381.PairingCheckVarTime(bls12381.PairOf(&s.moved[0], &last.g2), bls12381.PairOf(&minus, &s.g2)) {
 		return errors.New("the point of G2 isn't the one before, divided")
 	}
-	return nil
+	return errors.New("it isn't the one before, divided")
 }
 
 // finish computes w' and the version.

@@ -414,3 +414,42 @@ func TestLinkingVersions(t *testing.T) {
 		t.Error("another group's signature has a tag")
 	}
 }
+
+// What was computed for a register is of use when it has grown, and none when it is another.
+func TestIndex(t *testing.T) {
+	g := newGroup(t, BBS04, "index")
+	alice, bob := g.join("alice"), g.join("bob")
+	g.join("carol")
+	g.check(g.register.Revoke("carol"))
+	u := g.update(1, nil)
+	g.check(alice.Update(u))
+	g.check(bob.Update(u))
+	k := u.Key()
+	open := func(register *join.Register, m *MemberKey) string {
+		o, err := g.opener.Open(k, register, message("m"), []byte("context"), g.sign(m, "m"), nil)
+		g.check(err)
+		return o.Member()
+	}
+	if open(g.register, alice) != "alice" || open(g.register, bob) != "bob" {
+		t.Error("the wrong ones")
+	}
+	dora := g.join("dora")
+	g.check(dora.Update(u))
+	if open(g.register, dora) != "dora" || open(g.register, alice) != "alice" {
+		t.Error("a register that has grown")
+	}
+	one := g.gk.NewRegister()
+	g.check(one.Add(g.register.Member("bob")))
+	if open(one, alice) != "" || open(one, bob) != "bob" {
+		t.Error("another register")
+	}
+	// Another one in the same place, of the same length.
+	two := g.gk.NewRegister()
+	g.check(two.Add(g.register.Member("alice")))
+	b, err := two.MarshalBinary()
+	g.check(err)
+	g.check(one.UnmarshalBinary(b))
+	if open(one, alice) != "alice" || open(one, bob) != "" {
+		t.Error("a register that was read anew")
+	}
+}
