@@ -76,11 +76,16 @@ func (c *costs) uses(w int, n int64) float64 {
 }
 
 // width returns the best width of a table that is used n times, and what
-// making and using it costs. Tables that are to be kept must fit into the cache.
-func (c *costs) width(n int64, cache *Cache) (w int, cost float64) {
+// making and using it costs. Tables that are to be kept must fit into the cache, and large
+// ones as many times as there are recurring keys, or else they would push each other out.
+func (c *costs) width(n int64, cache *Cache, keys int) (w int, cost float64) {
 	cost = math.Inf(1)
 	for x := minTable; x <= c.maxTable; x++ {
-		if cache != nil && !cache.Room(TableSize(x)) || cache == nil && TableSize(x) > tempTables {
+		share := TableSize(x)
+		if x > smallTable {
+			share = int64(keys) * (share + countCost)
+		}
+		if cache != nil && !cache.Room(share) || cache == nil && TableSize(x) > tempTables {
 			break
 		}
 		if all := c.table(x) + c.uses(x, n); all < cost {

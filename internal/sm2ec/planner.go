@@ -7,6 +7,9 @@ package sm2ec
 // they don't pay within a number of uses that one could hope for.
 const minTable = 3
 
+// smallTable is the width up to which tables are kept for as many keys as there is room for.
+const smallTable = 5
+
 // tempTables bounds the bytes of tables that are made at a time.
 const tempTables = 32 << 20
 
@@ -16,7 +19,7 @@ func (v *verifier) plan(signers []*signer) {
 	case Tables:
 		byWidth := map[int][]*signer{}
 		for _, s := range signers {
-			w, _ := v.costs().width(int64(len(s.items)), nil)
+			w, _ := v.costs().width(int64(len(s.items)), nil, 1)
 			byWidth[w] = append(byWidth[w], s)
 		}
 		v.addTableJobs(byWidth)
@@ -41,8 +44,16 @@ func (v *verifier) planAuto(signers []*signer) {
 	var rest []*signer
 	var uses []int64
 	n := 0
-	for _, s := range signers {
-		t, u := v.cfg.Cache.Use(&s.key, len(s.items))
+	tables, all := make([]*Table, len(signers)), make([]int64, len(signers))
+	v.recurring = 0
+	for k, s := range signers {
+		tables[k], all[k] = v.cfg.Cache.Use(&s.key, len(s.items))
+		if tables[k] != nil || all[k] > int64(len(s.items)) {
+			v.recurring++
+		}
+	}
+	for k, s := range signers {
+		t, u := tables[k], all[k]
 		if t == nil {
 			rest, uses = append(rest, s), append(uses, u)
 			n += len(s.items)
@@ -90,10 +101,10 @@ func (v *verifier) planAuto(signers []*signer) {
 // so many times, these included, and what that costs for each item. It is kept
 // and was wanted before, or else is for these items only.
 func (v *verifier) tableFor(n, uses int64) (w int, each float64) {
-	w, cost := v.costs().width(n, nil)
+	w, cost := v.costs().width(n, nil, 1)
 	each = cost / float64(n)
 	if v.cfg.Cache != nil {
-		if x, cost := v.costs().width(uses, v.cfg.Cache); cost/float64(uses) <= each {
+		if x, cost := v.costs().width(uses, v.cfg.Cache, max(v.recurring, 1)); cost/float64(uses) <= each {
 			w, each = x, cost/float64(uses)
 		}
 	}

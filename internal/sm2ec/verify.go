@@ -97,6 +97,8 @@ type verifier struct {
 	ids     []uint32 // numbers of the items' keys
 	keys    int      // and how many they are
 
+	recurring int // keys that occurred in earlier batches
+
 	tableJobs []tableJob
 	hinted    []int // for the weighted sum
 	unhinted  []int // the same, after recovery of signs
