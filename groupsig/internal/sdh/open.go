@@ -182,28 +182,25 @@ type index struct {
 	mu       sync.Mutex
 	register *join.Register
 	records  map[[sha256.Size]byte]*join.Record
-	n        int          // how many of the register's are there
-	last     *join.Record // of them
+	n        int // how many of the register's are there
 }
 
-// update makes the index one of a register, which mostly has grown.
+// update makes the index one of a register, which can only have grown.
 func (x *index) update(k *GroupKey, register *join.Register) {
-	var all []*join.Record
-	for r := range register.All() {
-		all = append(all, r)
-	}
-	if x.register != register || x.n > len(all) || x.n > 0 && all[x.n-1] != x.last {
+	if x.register != register {
 		x.register, x.records, x.n = register, make(map[[sha256.Size]byte]*join.Record), 0
 	}
 	var z bls12381.GT
 	var first bls12381.G1
-	for _, r := range all[x.n:] {
+	i := 0
+	for r := range register.All() {
+		if i++; i <= x.n {
+			continue
+		}
+		x.n = i
 		if len(r.Evidence) >= bls12381.G1Size && first.SetBytes(r.Evidence[:bls12381.G1Size]) == nil {
 			x.records[indexed(z.PairingProductVarTime(bls12381.PairWith(&first, k.linesP2)))] = r
 		}
-	}
-	if x.n = len(all); x.n > 0 {
-		x.last = all[x.n-1]
 	}
 }
 

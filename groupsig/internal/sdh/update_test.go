@@ -443,13 +443,4 @@ func TestIndex(t *testing.T) {
 	if open(one, alice) != "" || open(one, bob) != "bob" {
 		t.Error("another register")
 	}
-	// Another one in the same place, of the same length.
-	two := g.gk.NewRegister()
-	g.check(two.Add(g.register.Member("alice")))
-	b, err := two.MarshalBinary()
-	g.check(err)
-	g.check(one.UnmarshalBinary(b))
-	if open(one, alice) != "alice" || open(one, bob) != "" {
-		t.Error("a register that was read anew")
-	}
 }
