@@ -5,6 +5,7 @@ package strongrsa
 
 import (
 	"crypto/sha256"
+	"os"
 	"testing"
 
 	"github.com/undersign/undersign/groupsig/legacy/internal/qrn"
@@ -53,14 +54,17 @@ func publish(c *cttest.Checker, g *qrn.Group, x *modexp.Element) *modexp.Element
 	return y
 }
 
-// memcheckCases signs with secrets, blinds and nonces that are undefined, and takes a
-// root with an order that is.
+// memcheckCases signs with secrets, blinds and nonces that are undefined.
 func memcheckCases(c *cttest.Checker) {
+	tiny := qrn.Params{Modulus: 512, Challenge: 16, Statistical: 8, Secret: 64}
 	for i := range makers {
-		s := schemeOf(new(testing.T), i, small)
+		s := schemeOf(new(testing.T), i, tiny)
+		if s.name == "acjt00" && os.Getenv("UNDERSIGN_LONG") == "" {
+			continue // the same code with longer numbers
+		}
 		w := newWorld(new(testing.T), s, "memcheck")
 		m := &MemberKey{g: w.gk, e: secretNat("e", s.e.Bits)}
-		m.a = w.gk.n.M.SetNat(secretNat("A", small.Modulus))
+		m.a = w.gk.n.M.SetNat(secretNat("A", tiny.Modulus))
 		for _, x := range s.slots {
 			m.w = append(m.w, secretNat("w"+x.base, x.r.Bits))
 		}
@@ -78,7 +82,7 @@ func memcheckCases(c *cttest.Checker) {
 		st, _ := w.gk.signed(nil, nil, t)
 		nonces := make([]modexp.Nat, len(v))
 		for j, r := range s.secrets {
-			nonces[j] = secretNat("nonce"+string(rune('0'+j)), r.Response(small))
+			nonces[j] = secretNat("nonce"+string(rune('0'+j)), r.Response(tiny))
 		}
 		var commitments []*modexp.Element
 		c.Clean(s.name+": commitments", func() { commitments = st.Commit(nonces) })
@@ -86,7 +90,7 @@ func memcheckCases(c *cttest.Checker) {
 			publish(c, st.Rel[j].G, x)
 		}
 		var z []modexp.Nat
-		c.Clean(s.name+": responses", func() { z, _ = st.Respond([]byte("abcde"), nonces, v) })
+		c.Clean(s.name+": responses", func() { z, _ = st.Respond([]byte("ab"), nonces, v) })
 		c.Leaks("  responses depend on the secrets", func() {
 			if z[0][0]&1 == 1 {
 				branches++

@@ -60,6 +60,13 @@ func TestVectors(t *testing.T) {
 		if err := g.Verify([]byte("message"), []byte("context"), sig); err != nil {
 			t.Errorf("%s: %v", s.name, err)
 		}
+		again, err := m.Sign([]byte("again"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Verify([]byte("again"), nil, again); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
 		var o Opening
 		if err := o.UnmarshalBinary(v[s.name+" opening"]); err != nil {
 			t.Fatal(err)
