@@ -25,6 +25,7 @@ var counted = map[string][3]string{ // signing, verifying, elements of a signatu
 	"ps16 with escrow,token":             {"2 G1 + 1 GT", "3 e + 3 G1", "2 G1 + 2 Zr"},
 	"dp06 with escrow":                   {"8 G1 + 3 GT", "2 e + 12 G1", "4 G1 + 5 Zr"},
 	"bbs04 with escrow,rekey,static":     {"7 G1 + 3 GT", "2 e + 17 G1", "3 G1 + 6 Zr"},
+	"cpy06 with escrow,token,trace":      {"7 G1 + 1 G2 + 6 GT", "3 e + 19 G1 + 1 GT", "3 G1 + 1 G2 + 1 GT + 7 Zr"},
 	"bbsgs with scope,escrow,epoch":      {"18 G1", "2 e + 16 G1", "7 G1 + 6 Zr"},
 	"dl21seq with scope,sequence":        {"12 G1", "2 e + 9 G1", "4 G1 + 6 Zr"},
 	"dl21seq with scope,escrow,sequence": {"20 G1", "2 e + 17 G1", "7 G1 + 7 Zr"},
