@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/undersign/undersign/groupsig/internal/join"
@@ -443,4 +444,41 @@ func TestIndex(t *testing.T) {
 	if open(one, alice) != "" || open(one, bob) != "bob" {
 		t.Error("another register")
 	}
+}
+
+// The keys of an update are made once, by whoever is first.
+func TestUpdateGoroutines(t *testing.T) {
+	g := newGroup(t, BBS04, "goroutines")
+	alice := g.join("alice")
+	g.join("bob")
+	g.check(g.register.Revoke("bob"))
+	u := g.update(1, nil)
+	g.check(alice.Update(u))
+	sig := g.sign(alice, "m")
+	u = g.update(2, u)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			switch i % 4 {
+			case 0:
+				if err := u.Key().Verify(message("m"), []byte("context"), sig); err != nil {
+					t.Error(err)
+				}
+			case 1:
+				if k, err := g.gk.Fresh(u, now, 0); err != nil || k.Verify(message("n"), []byte("context"), sig) == nil {
+					t.Error("another message", err)
+				}
+			case 2:
+				o, err := g.opener.Open(u.Key(), g.register, message("m"), []byte("context"), sig, nil)
+				if err != nil || o.Member() != "alice" {
+					t.Error("opened to another", err)
+				}
+			case 3:
+				if k, err := g.gk.KeyOf(u, message("m"), []byte("context"), sig); err != nil || k.Version() != 1 {
+					t.Error("another version", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
