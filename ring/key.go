@@ -27,9 +27,9 @@ func (k *PublicKey) Group() Group { return k.group }
 // Bytes returns the encoding of the point, of 32 or 48 bytes.
 func (k *PublicKey) Bytes() []byte { return bytes.Clone(k.point) }
 
-// Equal reports whether x is the same key.
+// Equal reports whether x is the same key. A zero key is equal to none.
 func (k *PublicKey) Equal(x *PublicKey) bool {
-	return k != nil && x != nil && k.group == x.group && bytes.Equal(k.point, x.point)
+	return k != nil && x != nil && k.group != 0 && k.group == x.group && bytes.Equal(k.point, x.point)
 }
 
 // String returns the group and the point in hexadecimal.
@@ -138,9 +138,10 @@ func (k *PrivateKey) Public() *PublicKey {
 	return &p
 }
 
-// Equal reports whether x is the same key, in constant time.
+// Equal reports whether x is the same key, in constant time. A key that was wiped is equal to
+// none.
 func (k *PrivateKey) Equal(x *PrivateKey) bool {
-	return k != nil && x != nil && k.pub.group == x.pub.group && subtle.ConstantTimeCompare(k.secret[:], x.secret[:]) == 1
+	return k != nil && x != nil && k.pub.group != 0 && k.pub.group == x.pub.group && subtle.ConstantTimeCompare(k.secret[:], x.secret[:]) == 1
 }
 
 // MarshalBinary returns the canonical encoding, which is secret: a version, the group

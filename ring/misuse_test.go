@@ -304,3 +304,25 @@ func TestNoncesAreHedged(t *testing.T) {
 		}
 	}
 }
+
+// What is empty is equal and linked to nothing, not even to itself.
+func TestEmptyIsEqualToNothing(t *testing.T) {
+	var public PublicKey
+	var private, wiped PrivateKey
+	var r Ring
+	k, err := GenerateKey(Ristretto255)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wiped = *k
+	wiped.Wipe()
+	if public.Equal(&public) || private.Equal(&private) || wiped.Equal(&private) || r.Equal(&r) {
+		t.Error("zero values are equal")
+	}
+	if Linked(nil, nil) || Linked(nil, new(Signature)) || Linked(new(Signature), nil) {
+		t.Error("no signatures are linked")
+	}
+	if !k.Equal(k) || !k.Public().Equal(k.Public()) {
+		t.Error("a key isn't equal to itself")
+	}
+}

@@ -95,7 +95,9 @@ func (r *Ring) Contains(k *PublicKey) bool {
 func (r *Ring) Digest() [32]byte { return r.digest }
 
 // Equal reports whether x has the same keys.
-func (r *Ring) Equal(x *Ring) bool { return r != nil && x != nil && r.digest == x.digest }
+func (r *Ring) Equal(x *Ring) bool {
+	return r != nil && x != nil && r.keys != nil && x.keys != nil && r.digest == x.digest
+}
 
 // String returns the number of keys and the digest.
 func (r *Ring) String() string {

@@ -47,7 +47,7 @@ func (sig *Signature) Image() []byte { return bytes.Clone(sig.image.encoded) }
 // Linked reports whether two signatures have the same key image: whether one holder made
 // both. Both must be valid, in one scope.
 func Linked(a, b *Signature) bool {
-	return a.group == b.group && a.group != 0 && samePoint(a.image, b.image)
+	return a != nil && b != nil && a.group == b.group && a.group != 0 && samePoint(a.image, b.image)
 }
 
 // ForBatch reports whether the signature is in the layout for batches.

@@ -135,10 +135,10 @@ func (s *shared) wipe() {
 	s.b.Wipe()
 }
 
-// MarkSize is the length of a mark, by which an opener sees that a token is in its register
+// markSize is the length of a mark, by which an opener sees that a token is in its register
 // already, where points have bases of their own: many pairs of points have one token then.
 // Two records with one token would be opened as the first of them.
-const MarkSize = sha256.Size
+const markSize = sha256.Size
 
 // markOf returns a token's mark, which says nothing of it to who hasn't got the key, and
 // nothing in groups where the points determine the token.
@@ -157,10 +157,10 @@ func (k *Key) markOf(g *Group, token *bls12381.G2) []byte {
 // [join.NewRegisterBy]: the mark in an opener's, and the nonce in an issuer's, which is
 // as long.
 func Mark(r *join.Record) []byte {
-	if len(r.Evidence) < MarkSize {
+	if len(r.Evidence) < markSize {
 		return nil
 	}
-	return r.Evidence[:MarkSize]
+	return r.Evidence[:markSize]
 }
 
 // sealToken encrypts a token for one record of the group, and puts its mark in front.
@@ -184,7 +184,7 @@ func (k *Key) openToken(g *Group, r *join.Record) (*shared, error) {
 		if mark = Mark(r); mark == nil {
 			return nil, errors.New("wrong length")
 		}
-		sealed = sealed[MarkSize:]
+		sealed = sealed[markSize:]
 	}
 	context, err := g.sealContext(r, mark)
 	if err != nil {
