@@ -49,6 +49,9 @@ func (s *Scheme) IssuerOf(p, q *big.Int) (*IssuerKey, error) {
 	return &IssuerKey{s, f}, nil
 }
 
+// N returns the modulus.
+func (k *IssuerKey) N() *big.Int { return k.f.N() }
+
 // Wipe overwrites the key. It is of no use afterwards.
 func (k *IssuerKey) Wipe() {
 	if k.f != nil {

@@ -19,7 +19,8 @@ import (
 
 var errNotTraceable = errors.New("strongrsa: the scheme has no tracing")
 
-func (s *Scheme) traceable() bool { return s.name == "kty04" }
+// Traceable reports whether the scheme has tracing and claims.
+func (s *Scheme) Traceable() bool { return s.name == "kty04" }
 
 // A Trapdoor tells all signatures of one member.
 type Trapdoor struct {
@@ -29,7 +30,7 @@ type Trapdoor struct {
 
 // Reveal returns the trapdoor of a member whose record has evidence.
 func (g *GroupKey) Reveal(r *join.Record) (*Trapdoor, error) {
-	if !g.s.traceable() {
+	if !g.s.Traceable() {
 		return nil, errNotTraceable
 	}
 	ev, err := g.evidence(r)
@@ -67,7 +68,7 @@ func (m *MemberKey) Claim(sig, context []byte) ([]byte, error) {
 		return nil, errWiped
 	}
 	g := m.g
-	if !g.s.traceable() {
+	if !g.s.Traceable() {
 		return nil, errNotTraceable
 	}
 	t, err := g.elements(sig)
@@ -84,7 +85,7 @@ func (m *MemberKey) Claim(sig, context []byte) ([]byte, error) {
 
 // VerifyClaim checks a claim of a signature, which the caller has verified.
 func (g *GroupKey) VerifyClaim(sig, context, claim []byte) error {
-	if !g.s.traceable() {
+	if !g.s.Traceable() {
 		return errNotTraceable
 	}
 	t, err := g.elements(sig)
