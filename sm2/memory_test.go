@@ -21,7 +21,7 @@ func TestMemory(t *testing.T) {
 	priv := s.key()
 	digest := s.bytes(32)
 	sig := s.sign(priv, digest)
-	for range 5000 {
+	for range 10_000 {
 		warm.AddDigest(&priv.PublicKey, digest, sig)
 	}
 	if err := warm.Verify(); err != nil {

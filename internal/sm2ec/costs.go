@@ -19,6 +19,7 @@ type costs struct {
 
 	build, entry float64 // a table, and its entries
 	maxTable     int     // the widest
+	hot          int64   // bytes of all recurring keys' tables beyond which wide ones don't pay
 	sum, add     float64 // an item by tables, and each of its entries
 }
 
@@ -28,7 +29,7 @@ var scalarCosts = costs{
 	lift:     3_800,
 	weighted: scalarSum, signer: 25 * entryCost,
 	group: 37_000, member: 9_500, sign: 2_500,
-	build: 50_000, entry: 115, maxTable: 10,
+	build: 50_000, entry: 115, maxTable: 10, hot: math.MaxInt64,
 	sum: 1_700, add: 85,
 }
 
@@ -38,7 +39,7 @@ var laneCosts = costs{
 	lift:     1_300,
 	weighted: laneSum, signer: laneLongCost,
 	group: 37_000, member: 9_500, sign: 2_500,
-	build: 90_000, entry: 52, maxTable: 13,
+	build: 90_000, entry: 52, maxTable: 13, hot: 24 << 20,
 	sum: 450, add: 25,
 }
 
@@ -84,6 +85,9 @@ func (c *costs) width(n int64, cache *Cache, keys int) (w int, cost float64) {
 		share := TableSize(x)
 		if x > smallTable {
 			share = int64(keys) * (share + countCost)
+			if share > c.hot {
+				break
+			}
 		}
 		if cache != nil && !cache.Room(share) || cache == nil && TableSize(x) > tempTables {
 			break
