@@ -49,7 +49,11 @@ type batchItem struct {
 
 // Batch returns an empty batch. The options hold for all signatures.
 func (r *Ring) Batch(o *Options) *Batch {
-	b := &Batch{ring: r}
+	b := new(Batch)
+	if r != nil {
+		own := *r // another may be decoded into r
+		b.ring = &own
+	}
 	if o != nil {
 		b.opts = Options{Scope: bytes.Clone(o.Scope), AcrossRings: o.AcrossRings}
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // What a caller does with its variables after Add changes nothing: neither decoding the next
-// signature into the one before, nor writing over a message or the scope.
+// signature into the one before, or another ring, nor writing over a message or the scope.
 func TestBatchKeepsWhatItWasGiven(t *testing.T) {
 	eachGroup(t, func(t *testing.T, g Group) {
 		r, secret := newRingOf(t, g, 3)
@@ -31,7 +31,8 @@ func TestBatchKeepsWhatItWasGiven(t *testing.T) {
 			bad := *good
 			bad.s = slices.Clone(good.s)
 			bad.s[1], bad.s[2] = bad.s[2], bad.s[1]
-			b := r.Batch(o)
+			variable := *r
+			b := variable.Batch(o)
 			var sig Signature
 			msg := []byte("yes")
 			for _, data := range [][]byte{encode(t, good), encode(t, &bad), encode(t, good)} {
@@ -44,6 +45,7 @@ func TestBatchKeepsWhatItWasGiven(t *testing.T) {
 			copy(scope, "scope")
 			msg[0]++
 			sig = *sign(t, others[4], larger, "yes", nil)
+			variable = *larger
 			wantBad(t, b.Verify(), 1)
 		}
 	})
