@@ -217,3 +217,23 @@ func TestConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// Decoding the next signature into the variable of the one before doesn't have it verified
+// twice.
+func TestBatchKeepsSignatures(t *testing.T) {
+	f := group()
+	good := must(f.sign("alice", "m").MarshalBinary())
+	bad := must(f.madeWith("carol", func(s *Signature) { s.z.Double(&s.z) }).MarshalBinary())
+	b := f.g.Batch(nil)
+	var sig Signature
+	for _, data := range [][]byte{good, bad, good} {
+		if err := sig.UnmarshalBinary(data); err != nil {
+			t.Fatal(err)
+		}
+		b.Add([]byte("m"), &sig)
+	}
+	var be *BatchError
+	if err := b.Verify(); !errors.As(err, &be) || !slices.Equal(be.Bad, []int{1}) {
+		t.Errorf("%v", err)
+	}
+}

@@ -29,9 +29,13 @@ type Batch struct {
 // Batch returns an empty batch. The options hold for all signatures.
 func (g *GroupKey) Batch(opts *VerifyOptions) *Batch { return &Batch{g: g, opts: opts} }
 
-// Add adds a signature. The message and the signature mustn't change until Verify
-// returns.
+// Add adds a signature. The message mustn't change until Verify returns; another signature
+// may be decoded into the same variable.
 func (b *Batch) Add(msg []byte, sig *Signature) {
+	if sig != nil {
+		own := *sig
+		sig = &own
+	}
 	b.msgs = append(b.msgs, msg)
 	b.sigs = append(b.sigs, sig)
 }
