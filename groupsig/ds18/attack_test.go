@@ -4,6 +4,7 @@
 package ds18
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"sync"
@@ -235,5 +236,30 @@ func TestBatchKeepsSignatures(t *testing.T) {
 	var be *BatchError
 	if err := b.Verify(); !errors.As(err, &be) || !slices.Equal(be.Bad, []int{1}) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A mark in the opener's register is bound to its token: whoever changes it, so that the
+// token may be there twice, spoils the token.
+func TestMarkIsBound(t *testing.T) {
+	f := newFixture("mark", "alice", "bob")
+	sig := f.sign("alice", "m")
+	var marks [][]byte
+	for r := range f.opening.All() {
+		marks = append(marks, r.Evidence[:32])
+	}
+	if bytes.Equal(marks[0], marks[1]) {
+		t.Error("two tokens have one mark")
+	}
+	for _, change := range []func(){func() { marks[0][0] ^= 1 }, func() { copy(marks[0], marks[1]) }} {
+		old := bytes.Clone(marks[0])
+		change()
+		if _, err := f.opener.Open(f.g, f.opening, []byte("m"), sig, nil); err == nil || errors.Is(err, ErrUnknown) {
+			t.Errorf("opened with another mark: %v", err)
+		}
+		copy(marks[0], old)
+	}
+	if _, err := f.opener.Open(f.g, f.opening, []byte("m"), sig, nil); err != nil {
+		t.Error(err)
 	}
 }
