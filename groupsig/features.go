@@ -33,7 +33,8 @@ const (
 	// Rekey: members are revoked by moving the group's key, and all others' keys with it.
 	// The [IssuerKey] is the [Revoker]. See [Rekeyer] and [RevocationReader].
 	Rekey
-	// Static: the issuer makes the members' keys, and can sign in their names.
+	// Static: the issuer makes the members' keys, and can sign in their names. Credentials
+	// are secret on their way to the members.
 	Static
 	// Trace: the opener can reveal what traces a member, and members can claim what they
 	// signed. See [Revealer], [Tracer], [Linker], [Claimer] and [ClaimVerifier].

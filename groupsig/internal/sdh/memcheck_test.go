@@ -74,7 +74,7 @@ func publishTraced(c *cttest.Checker, t *traced) {
 // memcheckCases signs with a member's secrets, blinds and nonces that are undefined.
 func memcheckCases(c *cttest.Checker) {
 	bls12381.Declassify(func(w []uint64) { cttest.Public(w) })
-	for _, s := range []*Scheme{DP06, HLCCN11, CPY06} { // CPY06 has all that BBS04 has
+	for _, s := range []*Scheme{DP06, hlccn11Rekey, CPY06} { // CPY06 has all that BBS04 has
 		g := newGroup(new(testing.T), s, "memcheck")
 		m := g.join("ada")
 		g.sign(m, "makes what is made once")
@@ -111,5 +111,12 @@ func memcheckCases(c *cttest.Checker) {
 		c.Clean(s.Name+": responses", func() { responses = sigma.Respond(ch, nonces[:s.Secrets], w) })
 		b := responses[0].Bytes()
 		tainted(c, b)
+		if g.gk.Moves() {
+			next := g.issuer.divide(1, g.gk.start(), new(bls12381.Scalar).Random())
+			var a bls12381.G1
+			a.Set(&m.cred.a)
+			c.Clean(s.Name+": update", func() { m.step(&a, next) })
+			publish(c, &a)
+		}
 	}
 }

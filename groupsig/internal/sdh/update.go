@@ -484,27 +484,10 @@ func (m *MemberKey) Update(u *Update) error {
 		return nil
 	}
 	z := &MemberKey{gk: u.key(), member: m.member, cred: m.cred, y: append([]bls12381.Scalar(nil), m.y...), update: u}
-	var d bls12381.Scalar
-	var b, p bls12381.G1
 	for i := from; i < len(u.steps); i++ {
-		s := &u.steps[i]
-		b.Set(&s.moved[0])
-		for j := range m.y { // Base[j] is Moves[j+1]: see TestTables
-			p.ScalarMult(&m.y[j], &s.moved[j+1])
-			if m.gk.s.Minus {
-				b.Sub(&b, &p)
-			} else {
-				b.Add(&b, &p)
-			}
-		}
-		b.Sub(&b, &z.cred.a)
-		d.Inverse(d.Sub(&m.cred.x, &s.x))
-		z.cred.a.ScalarMult(&d, &b)
+		m.step(&z.cred.a, &u.steps[i])
 		bls12381.NormalizeG1(&z.cred.a)
 	}
-	d.Wipe()
-	b.Wipe()
-	p.Wipe()
 	if err := z.load(); err != nil {
 		z.Wipe()
 		return fmt.Errorf("groupsig: update: %w", err)
@@ -512,6 +495,27 @@ func (m *MemberKey) Update(u *Update) error {
 	m.Wipe()
 	*m = *z
 	return nil
+}
+
+// step computes A' = (B' - A)/(x - x*) in the place of A. It is constant time.
+func (m *MemberKey) step(a *bls12381.G1, s *step) {
+	var b, p bls12381.G1
+	b.Set(&s.moved[0])
+	for j := range m.y { // Base[j] is Moves[j+1]: see TestTables
+		p.ScalarMult(&m.y[j], &s.moved[j+1])
+		if m.gk.s.Minus {
+			b.Sub(&b, &p)
+		} else {
+			b.Add(&b, &p)
+		}
+	}
+	b.Sub(&b, a)
+	var d bls12381.Scalar
+	d.Inverse(d.Sub(&m.cred.x, &s.x))
+	a.ScalarMult(&d, &b)
+	d.Wipe()
+	b.Wipe()
+	p.Wipe()
 }
 
 // Version returns how many updates the key has taken.
