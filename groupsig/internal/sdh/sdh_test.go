@@ -434,7 +434,7 @@ func TestBadApplications(t *testing.T) {
 			_, err := g.issuer.Issue(g.gk, g.sessions, g.register, m2, now)
 			return err
 		}
-		for i := 0; i < len(m2); i += 17 {
+		for i := 0; i < len(m2); i += 53 {
 			b := bytes.Clone(m2)
 			b[i] ^= 1
 			if issue(b) == nil {
@@ -715,7 +715,7 @@ func TestLinking(t *testing.T) {
 			t.Errorf("a link was accepted: %s", name)
 		}
 	}
-	for i := range link {
+	for i := 0; i < len(link); i += 9 {
 		x := bytes.Clone(link)
 		x[i] ^= 1
 		if g.gk.VerifyLink(set, []byte("why"), x) == nil {
