@@ -77,7 +77,7 @@ func memcheckCases(c *cttest.Checker) {
 	for _, s := range []*Scheme{DP06, hlccn11Rekey, CPY06} { // CPY06 has all that BBS04 has
 		g := newGroup(new(testing.T), s, "memcheck")
 		m := g.join("ada")
-		g.sign(m, "makes what is made once")
+		claim := g.signed(m, "makes what is made once")
 		secretScalar(&m.cred.x, "x")
 		for j := range m.y {
 			secretScalar(&m.y[j], "y"+string(rune('0'+j)))
@@ -117,6 +117,9 @@ func memcheckCases(c *cttest.Checker) {
 			a.Set(&m.cred.a)
 			c.Clean(s.Name+": update", func() { m.step(&a, next) })
 			publish(c, &a)
+		}
+		if s.Trace != nil {
+			memcheckClaim(c, g, m, claim)
 		}
 	}
 }

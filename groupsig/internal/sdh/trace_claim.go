@@ -60,6 +60,13 @@ func (k *GroupKey) newClaims(op string, set []Signed, context []byte) (*claims, 
 	return x, nil
 }
 
+// commit computes the commitments.
+func (x *claims) commit(bases []*bls12381.GT, nonce *bls12381.Scalar) {
+	for i, t := range x.t {
+		t.r.Exp(bases[i], nonce)
+	}
+}
+
 // challenge absorbs the commitments.
 func (x *claims) challenge(k *GroupKey) *bls12381.Scalar {
 	items := x.items.Clone()
@@ -113,9 +120,7 @@ func (m *MemberKey) proveClaims(op string, set []Signed, context []byte) ([]byte
 	}
 	nonces := sigma.Nonces(k.dst(op), m.y, x.items)
 	defer wipe(nonces)
-	for i, t := range x.t {
-		t.r.Exp(bases[i], &nonces[0])
-	}
+	x.commit(bases, &nonces[0])
 	p := &sigma.Proof{C: *x.challenge(k)}
 	p.S = sigma.Respond(&p.C, nonces, m.y)
 	var e wire.Encoder

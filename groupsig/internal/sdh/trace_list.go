@@ -194,11 +194,7 @@ func (l *List) has(t *traced) bool {
 		return t.of(&l.c[0])
 	}
 	lines := bls12381.NewLinesVarTime(&t.t4)
-	var z bls12381.GT
-	for i := range l.c {
-		if z.PairingProductVarTime(bls12381.PairWith(&l.c[i], lines)).Equal(&t.t5) {
-			return true
-		}
-	}
-	return false
+	return !forEach(len(l.c), func(i int) bool {
+		return !new(bls12381.GT).PairingProductVarTime(bls12381.PairWith(&l.c[i], lines)).Equal(&t.t5)
+	})
 }

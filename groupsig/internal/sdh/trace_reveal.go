@@ -47,7 +47,8 @@ func (k *GroupKey) revealContext(v *Revealed, context []byte) (*transcript.Items
 	return k.context(revealOp).Bytes("context", context).Bytes("record", b).G1("C", &v.c), nil
 }
 
-// Reveal returns what traces a member of the opener's register. The context is what for.
+// Reveal returns what traces a member of the opener's register, who may be revoked: of one who
+// joined again it is the live registration's. The context is what for.
 func (k *RoleKeys) Reveal(g *GroupKey, register *join.Register, member string, context []byte) (*Revealed, error) {
 	if err := k.as(openerRole, g); err != nil {
 		return nil, err
@@ -59,6 +60,13 @@ func (k *RoleKeys) Reveal(g *GroupKey, register *join.Register, member string, c
 		return nil, errors.New("groupsig: no register")
 	}
 	r := register.Member(member)
+	if r == nil { // revoked: the newest
+		for x := range register.All() {
+			if x.Member == member {
+				r = x
+			}
+		}
+	}
 	if r == nil || r.GroupID != g.id || r.Scheme != g.s.Name {
 		return nil, fmt.Errorf("groupsig: %q isn't registered in the group", member)
 	}

@@ -5,8 +5,12 @@ package sdh
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/undersign/undersign/groupsig/internal/join"
@@ -393,6 +397,14 @@ func TestReveal(t *testing.T) {
 			t.Errorf("byte %d was changed", i)
 		}
 	}
+	// Who is revoked can be revealed too.
+	g.check(g.register.Revoke("alice"))
+	v, err = g.opener.Reveal(g.gk, g.register, "alice", why)
+	g.check(err)
+	g.check(g.gk.CheckRevealed(v, public("alice"), why))
+	if is, err := g.gk.Trace(v, g.signed(alice, "motion")); !is || err != nil {
+		t.Error("a revoked member isn't traced", err)
+	}
 	if _, err := g.issuer.Reveal(g.gk, g.register, "alice", why); err == nil {
 		t.Error("the issuer reveals")
 	}
@@ -478,6 +490,83 @@ func TestClaims(t *testing.T) {
 	alice.Wipe()
 	if _, err := alice.Claim(set[0], why); err == nil {
 		t.Error("a wiped key claims")
+	}
+}
+
+// TestKeptTraces verifies what was made before, which is random: it has to be good for ever.
+func TestKeptTraces(t *testing.T) {
+	t.Parallel()
+	const file = "testdata/cpy06.txt"
+	g, m := frozen(t, CPY06)
+	data, err := os.ReadFile(file)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	old := map[string][]byte{}
+	for line := range strings.Lines(string(data)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if old[name], err = hex.DecodeString(value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out strings.Builder
+	kept := func(name string, make func() ([]byte, error), check func([]byte) error) {
+		t.Helper()
+		b := old[name]
+		if *update {
+			b, err = make()
+			g.check(err)
+			fmt.Fprintf(&out, "%s: %x\n", name, b)
+		}
+		if err := check(b); err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+		bad := bytes.Clone(b)
+		bad[len(bad)-1] ^= 1
+		if check(bad) == nil {
+			t.Errorf("%s: accepted with a bit changed", name)
+		}
+	}
+	c := &join.Challenge{Scheme: "cpy06", GroupID: g.gk.id, Session: join.SessionID{7}, Nonce: [32]byte{8}, Member: "ada", Kind: join.Fischlin, Expiry: 1 << 40}
+	kept("application", func() ([]byte, error) {
+		_, b, err := g.gk.NewJoin(g.gk.id, c, "ada", longTerm("ada"))
+		return b, err
+	}, func(b []byte) error {
+		r := new(join.Record)
+		if err := r.UnmarshalBinary(b); err != nil {
+			return err
+		}
+		m, err := g.gk.readApplication(r, wire.NewDecoder(r.Evidence))
+		if err != nil {
+			return err
+		}
+		return errors.Join(g.gk.checkApplication(m, r.Member), r.Verify(public("ada")))
+	})
+	if *update {
+		g.join("ada")
+		g.check(g.register.Revoke("ada"))
+	}
+	why := []byte("why")
+	kept("list", func() ([]byte, error) {
+		l, err := g.opener.List(g.gk, g.register, termsOf(1), nil)
+		g.check(err)
+		return l.MarshalBinary()
+	}, func(b []byte) error { _, err := g.gk.ParseList(b); return err })
+	kept("revelation", func() ([]byte, error) {
+		v, err := g.opener.Reveal(g.gk, g.register, "ada", why)
+		g.check(err)
+		return v.MarshalBinary()
+	}, func(b []byte) error {
+		v := new(Revealed)
+		return errors.Join(v.UnmarshalBinary(b), g.gk.CheckRevealed(v, public("ada"), why))
+	})
+	s := Signed{Message: message("message"), Context: []byte("context"), Signature: frozenSignature(m)}
+	kept("claim", func() ([]byte, error) { return m.Claim(s, why) }, func(b []byte) error { return g.gk.VerifyClaim(s, why, b) })
+	kept("equality", func() ([]byte, error) { return m.ProveEquality([]Signed{s}, why) },
+		func(b []byte) error { return g.gk.VerifyEquality([]Signed{s}, why, b) })
+	if *update {
+		g.check(os.WriteFile(file, []byte(out.String()), 0o666))
 	}
 }
 

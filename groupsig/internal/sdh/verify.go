@@ -141,20 +141,33 @@ func (b *Batch) Verify() error {
 		}
 	}
 	errs := make([]error, len(b.items))
+	forEach(len(errs), func(i int) bool {
+		it := b.items[i]
+		if b.Check != nil {
+			errs[i] = b.k.VerifyListed(it.msg, it.context, it.raw, *b.Check)
+		} else {
+			errs[i] = b.k.Verify(it.msg, it.context, it.raw)
+		}
+		return true
+	})
+	return state.NewBatchError(errs)
+}
+
+// forEach calls f with the numbers below n, on all processors, until it returns false, and
+// reports whether it didn't.
+func forEach(n int, f func(i int) bool) bool {
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(len(errs), runtime.GOMAXPROCS(0)) {
+	var ended atomic.Bool
+	for range min(n, runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
-				it := b.items[i]
-				if b.Check != nil {
-					errs[i] = b.k.VerifyListed(it.msg, it.context, it.raw, *b.Check)
-				} else {
-					errs[i] = b.k.Verify(it.msg, it.context, it.raw)
+			for i := int(next.Add(1)) - 1; i < n && !ended.Load(); i = int(next.Add(1)) - 1 {
+				if !f(i) {
+					ended.Store(true)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	return state.NewBatchError(errs)
+	return !ended.Load()
 }
