@@ -3,8 +3,8 @@
 
 // Package groupsig lets a service choose a scheme of group signatures at run time.
 // A program that knows its scheme uses the scheme's own package: ps16, klap20, ds18, dl21,
-// dl21seq, gl19, bbsgs, dp06, hlccn11 or bbs04. Keys, messages and signatures are the same in
-// both.
+// dl21seq, gl19, bbsgs, dp06, hlccn11, bbs04 or cpy06. Keys, messages and signatures are the
+// same in both.
 //
 // # Roles
 //
@@ -33,7 +33,8 @@
 // There are four ways. A group with epochs gives no credential for the next one
 // ([Reissuer]): nothing is published, and it takes an epoch. A group with tokens
 // publishes those of revoked members ([Revoker]): it holds at once, and everybody
-// recognises all that they signed, in the past too. Where there are pseudonyms, those
+// recognises all that they signed, in the past too; where there are traces, one member can be
+// revealed by itself ([Revealer], [Tracer]). Where there are pseudonyms, those
 // of misusers may be listed, each for its own scope ([PseudonymRevoker]). A group that
 // rekeys moves its key, and all members but the revoked follow ([Rekeyer]). A verifier
 // refuses a state that isn't in force at the time that it is told.

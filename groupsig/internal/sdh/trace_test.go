@@ -95,6 +95,20 @@ func TestTraceForgeries(t *testing.T) {
 		}
 	}
 
+	// The flaw of libgroupsig, whose signers and verifiers both have a constant in place of the
+	// commitment to the pairing equation: who never joined signs with numbers of its own.
+	w, nonces := g.stranger().random()
+	p := g.stranger().commit(w, nonces)
+	bls12381.NormalizeG2(&p.traced[0].t4)
+	for name, gt := range map[string]*bls12381.GT{"as computed": p.gt, "one": new(bls12381.GT)} {
+		x := &signature{points: p.points, traced: p.traced}
+		x.c.Set(g.gk.challenge(message("motion"), []byte("context"), p.points, p.commitments, gt, p.traced...))
+		x.s = sigma.Respond(&x.c, nonces[:CPY06.Secrets], w)
+		if err := g.verify("motion", x.bytes(0)); !errors.Is(err, ErrSignature) {
+			t.Errorf("nobody's credential, commitment %s: %v", name, err)
+		}
+	}
+
 	// The parts that aren't of the right groups.
 	sig := g.sign(alice, "motion")
 	at := len(CPY06.Points) * bls12381.G1Size
