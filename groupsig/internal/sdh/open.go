@@ -12,6 +12,7 @@ import (
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -19,7 +20,9 @@ import (
 
 // An Opening says who made a signature, and proves it: what the signature carries is A;
 // A and x are a credential of T; and the member signed T. If nobody is registered with
-// A there is no record, and the opening accuses the issuer.
+// A there is no record, and the opening accuses the issuer; but where keys move there are no
+// such openings, since anybody can make credentials for the keys before the last: see
+// [Update].
 type Opening struct {
 	a      bls12381.G1
 	record *join.Record // without evidence, or nil
@@ -169,6 +172,9 @@ func (k *RoleKeys) Open(g *GroupKey, register *join.Register, msg transcript.Mes
 		own.Evidence = nil
 		o.record, o.x = &own, c.x
 	}
+	if o.record == nil && g.Moves() {
+		return nil, tokens.ErrUnknown
+	}
 	items, err := g.openContext(raw, context, o)
 	if err != nil {
 		return nil, err
@@ -254,6 +260,9 @@ func (k *GroupKey) VerifyOpening(msg transcript.Message, sigContext, raw []byte,
 		return errors.New("groupsig: the opening's proof is wrong")
 	}
 	if o.record == nil {
+		if k.Moves() {
+			return errors.New("groupsig: an opening that names nobody, of a group whose key moves, proves nothing")
+		}
 		return nil
 	}
 	if o.record.GroupID != k.id || o.record.Scheme != k.s.Name {

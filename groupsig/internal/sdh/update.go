@@ -38,6 +38,11 @@ import (
 //
 // and who has x = x* divides by 0. A* itself isn't published, and old signatures stay
 // anonymous. Credentials are issued in the first version, and members take all steps.
+//
+// By a step anybody can sign under the keys before it: g1' + y·h1', for any y, is a credential
+// with x*, and in the static form A* is g1'. So a signature under a key that has been replaced
+// is worth something only to who knows that it was there before. Nobody is framed by that:
+// the credential of a member has that member's y, but in the static form.
 type Update struct {
 	state.State
 	root  *GroupKey
@@ -305,7 +310,8 @@ func (u *Update) Key() *GroupKey {
 	return u.key()
 }
 
-// KeyAt returns the key after a number of steps, for what was signed then.
+// KeyAt returns the key after a number of steps, for what is known to have been signed then:
+// later steps let anybody sign under it.
 func (u *Update) KeyAt(version uint64) (*GroupKey, error) {
 	if u.empty() || version > uint64(len(u.steps)) {
 		return nil, fmt.Errorf("groupsig: update: there is no version %d", version)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/state"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 )
 
@@ -441,7 +442,7 @@ func TestIndex(t *testing.T) {
 	}
 	one := g.gk.NewRegister()
 	g.check(one.Add(g.register.Member("bob")))
-	if open(one, alice) != "" || open(one, bob) != "bob" {
+	if _, err := g.opener.Open(k, one, message("m"), []byte("context"), g.sign(alice, "m"), nil); !errors.Is(err, tokens.ErrUnknown) || open(one, bob) != "bob" {
 		t.Error("another register")
 	}
 }
@@ -481,4 +482,73 @@ func TestUpdateGoroutines(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// By a step anybody can sign under the keys before it, and under no others; and neither is
+// a member blamed for it, nor the issuer.
+func TestOldKeys(t *testing.T) {
+	eachMoving(t, func(t *testing.T, s *Scheme) {
+		if s.Trace != nil {
+			return
+		}
+		g := newGroup(t, s, "old keys")
+		alice := g.join("alice")
+		g.join("bob")
+		g.check(g.register.Revoke("bob"))
+		u := g.update(1, nil)
+		// What is published, and secrets of an outsider's choice.
+		x := &u.steps[0]
+		m := &MemberKey{gk: g.gk, member: "nobody", y: make([]bls12381.Scalar, len(s.Base))}
+		m.cred.x = x.x
+		m.cred.a.Set(&x.moved[0])
+		var p bls12381.G1
+		for j := range m.y {
+			m.y[j].Random()
+			p.ScalarMult(&m.y[j], &x.moved[j+1])
+			if s.Minus {
+				m.cred.a.Sub(&m.cred.a, &p)
+			} else {
+				m.cred.a.Add(&m.cred.a, &p)
+			}
+		}
+		bls12381.NormalizeG1(&m.cred.a)
+		g.check(m.load())
+		sig := g.sign(m, "m")
+		g.check(g.verify("m", sig))
+		if m.Update(u) == nil {
+			t.Error("the outsider follows the key")
+		}
+		m.gk = u.Key()
+		if m.load() == nil || u.Key().Verify(message("m"), []byte("context"), sig) == nil || u.Key().Verify(message("m"), []byte("context"), g.sign(m, "m")) == nil {
+			t.Error("the outsider signs under the current key")
+		}
+		o, err := g.opener.Open(g.gk, g.register, message("m"), []byte("context"), sig, nil)
+		if s.Static { // whose members are blamed for what others can do
+			if err != nil || o.Member() != "bob" {
+				t.Errorf("opened to another: %v", err)
+			}
+			return
+		}
+		if !errors.Is(err, tokens.ErrUnknown) {
+			t.Errorf("opened: %v", err)
+		}
+		// An opener that accuses the issuer nevertheless, and one that blames alice.
+		raw, err := g.gk.s.parse(sig)
+		g.check(err)
+		for _, r := range []*join.Record{nil, g.register.Member("alice")} {
+			forged := &Opening{a: m.cred.a}
+			if r != nil {
+				own := *r
+				own.Evidence = nil
+				forged.record, forged.x = &own, alice.cred.x
+			}
+			items, err := g.gk.openContext(sig, nil, forged)
+			g.check(err)
+			forged.proof, err = g.gk.openStatement(raw, &forged.a).Prove(g.gk.dst("open"), items, g.opener.secrets)
+			g.check(err)
+			if g.gk.VerifyOpening(message("m"), []byte("context"), sig, forged, public("alice"), nil) == nil {
+				t.Error("somebody is blamed for what an outsider signed")
+			}
+		}
+	})
 }
