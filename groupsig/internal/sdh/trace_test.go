@@ -483,6 +483,9 @@ func TestClaims(t *testing.T) {
 	if _, err := bob.Claim(set[0], why); err == nil {
 		t.Error("bob claims what alice signed")
 	}
+	if _, err := alice.ProveEquality([]Signed{set[0], set[1], set[0]}, why); err == nil {
+		t.Error("one signature counts twice")
+	}
 	// Colluders can't show that one member signed for both.
 	mixed := []Signed{set[0], foreign}
 	for _, m := range []*MemberKey{alice, bob} {
