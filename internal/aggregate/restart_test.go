@@ -246,7 +246,7 @@ func fillStore(t *testing.T, w *network, clients, batches, leaves int) {
 		// As a process that was killed leaves it: with what is in the file's log.
 		var files [][]byte
 		for _, suffix := range []string{"", "-wal"} {
-			files = append(files, must(os.ReadFile(path + suffix))(t))
+			files = append(files, must(os.ReadFile(path+suffix))(t))
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
