@@ -31,7 +31,9 @@ const (
 	// [LinkingScheme], [LinkingAuthority] and [LinkingVerifier].
 	Link
 	// Rekey: members are revoked by moving the group's key, and all others' keys with it.
-	// The [IssuerKey] is the [Revoker]. See [Rekeyer] and [RevocationReader].
+	// The [IssuerKey] is the [Revoker]. See [Rekeyer] and [RevocationReader]. By a list anybody
+	// can sign under the keys before it: verifiers need the newest, and no opening accuses
+	// the issuer.
 	Rekey
 	// Static: the issuer makes the members' keys, and can sign in their names. Credentials
 	// are secret on their way to the members.

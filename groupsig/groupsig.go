@@ -238,8 +238,11 @@ type VerifyOptions struct {
 	MinEpoch, MaxEpoch uint64
 	Announcement       Announcement
 
-	// Revocation, if it isn't nil, says who is revoked. Openings and linkers' links of groups
-	// that rekey take it for what was signed under it or any before it.
+	// Revocation, if it isn't nil, says who is revoked. In groups that rekey verifiers need
+	// the newest list, and one that revokes nobody before there is another: without it the
+	// key is the first, under which anybody can sign once somebody was revoked. Openings and
+	// linkers' links take it for what was signed under it or any before it, which says no more
+	// than that.
 	Revocation Revocation
 
 	// Now is the time, in seconds since 1970, and MinNumber and MinAnnouncement are

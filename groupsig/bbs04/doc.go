@@ -13,12 +13,15 @@
 // Members are revoked after section 7. The issuer signs an [Update], by which the group's
 // key moves, and with it the keys of all members but the revoked ones: see
 // [GroupKey.Current] and [MemberKey.Update]. A signature is valid under the key that it was
-// made under alone, and verifiers need the newest update. Old signatures stay anonymous.
-// That fits small groups: each member takes in each step.
+// made under alone. Verifiers need the newest update, and the first, which revokes nobody,
+// before there is another: by an update anybody can sign under the keys before it, and an old
+// signature proves something only to who knows when it was made. Old signatures stay
+// anonymous. That fits small groups: each member takes in each step.
 //
 // With [Static] the issuer makes the members' whole keys, as in sections 4 to 6, which the
 // literature measures: 336 bytes. The issuer can then sign in the name of each member, and
-// credentials are secret on their way. An opener alone can't name another than the signer.
+// credentials are secret on their way; and by an update anybody can sign in the name of who
+// is revoked, under the keys before it. An opener alone can't name another than the signer.
 //
 // Setting up: the roles enroll in a [Draft] and agree to it, which gives the
 // [GroupKey]. Joining: [Sessions.Open], [GroupKey.NewJoin], [IssuerKey.Issue],

@@ -10,10 +10,8 @@ import (
 	"github.com/undersign/undersign/internal/transcript"
 )
 
-// An Opening says who made a signature, and proves it. If it names nobody, the issuer
-// made a member that it didn't register, unless it shows that it did: its register's
-// record that FindRecord finds by the opening's Value, which the opener didn't have or
-// left out.
+// An Opening says who made a signature, and proves it. It always names somebody: by updates
+// others than the issuer can make what opens to nobody, for which the error is [ErrUnknown].
 type Opening = sdh.Opening
 
 // Open verifies a signature and says who made it. The proof is bound to a reason, such as
@@ -36,7 +34,7 @@ func (k *GroupKey) FindRecord(register *Register, value []byte) *Record {
 
 // VerifyOpening checks an opening as a judge does, who knows the long-term key of the
 // member that it names. Unless the group is static, such an opening can't be made for anybody else, not by issuer
-// and opener together. For an opening that names nobody the key is nil.
+// and opener together.
 func (k *GroupKey) VerifyOpening(msg, sig, context []byte, o *Opening, key ed25519.PublicKey, reason []byte) error {
 	return k.k.VerifyOpening(transcript.MessageOf(msg), context, sig, o, key, reason)
 }

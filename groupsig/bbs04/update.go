@@ -71,7 +71,8 @@ func (u *Update) Replaces(old *Update) error {
 	return u.u.Replaces(&old.u.State)
 }
 
-// KeyAt returns the group's key after a number of steps, for what was signed then.
+// KeyAt returns the group's key after a number of steps, for what is known to have been
+// signed then: later steps let anybody sign under it.
 func (u *Update) KeyAt(version uint64) (*GroupKey, error) {
 	k, err := u.u.KeyAt(version)
 	if err != nil {

@@ -16,7 +16,9 @@
 // members are revoked as in section 7 of Boneh, Boyen and Shacham's paper. The issuer signs an
 // [Update], by which the group's key moves, and with it the keys of all members but the
 // revoked ones: see [GroupKey.Current] and [MemberKey.Update]. A signature is valid under the
-// key that it was made under alone, and verifiers need the newest update. Old signatures stay
+// key that it was made under alone. Verifiers need the newest update, and the first, which
+// revokes nobody, before there is another: by an update anybody can sign under the keys before
+// it, and an old signature proves something only to who knows when it was made. They stay
 // anonymous. That fits small groups: each member takes in each step.
 //
 // Other than in the paper the member signs its registration before anything is issued,

@@ -13,7 +13,8 @@ import (
 // An Opening says who made a signature, and proves it. If it names nobody, the issuer
 // made a member that it didn't register, unless it shows that it did: its register's
 // record that FindRecord finds by the opening's Value, which the opener didn't have or
-// left out.
+// left out. With [Rekey] others can make what opens to nobody, for which the error is
+// [ErrUnknown].
 type Opening = sdh.Opening
 
 // Open verifies a signature and says who made it. The proof is bound to a reason, such as

@@ -9,6 +9,7 @@ import (
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sdh"
 	"github.com/undersign/undersign/groupsig/internal/state"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/transcript"
 )
 
@@ -43,6 +44,8 @@ var (
 	ErrSignature = sdh.ErrSignature
 	// ErrRevoked is what a revoked member gets for an update.
 	ErrRevoked = state.ErrRevoked
+	// ErrUnknown is that a signature fits no member of the register, in groups whose key moves.
+	ErrUnknown = tokens.ErrUnknown
 )
 
 // A Draft is a group key before all its roles have agreed to it. Each role puts its

@@ -72,7 +72,11 @@ func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
 		}
 		opening, err := op.key.Open(op.gk, op.register, s.Message, s.Signature, s.Options, nonEmpty([]byte(f.reason)))
 		if errors.Is(err, groupsig.ErrUnknown) {
-			err = withHint(groupError(err), "%s", hintRecords)
+			hint := hintRecords
+			if op.gk.Features().Has(groupsig.Rekey) {
+				hint = "take in all members' records with \"undersign group update\"; if there are no more, either the issuer has made a member secretly, or somebody signed under a key that had been replaced, which anybody can"
+			}
+			err = withHint(groupError(err), "%s", hint)
 		}
 		if err != nil {
 			return groupError(err)

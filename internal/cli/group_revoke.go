@@ -50,8 +50,10 @@ then revokes the same NAME, with no OUT in groups without epochs.
 
 The issuer of a group that rekeys (--issuer) writes a signed list of all that
 are revoked to the file OUT, which is how the group's key moves: verifiers need
-the newest (verify --revoked), and members take it in with update before they
-sign again. Old signatures stay anonymous.
+the newest (verify --revoked), and the first, which revokes nobody, before there
+is another. Members take it in with update before they sign again. Old
+signatures stay anonymous, and prove nothing any more: by the list anybody can
+sign under the keys before it.
 
 In groups with scopes who signed something (--signed, --pseudonym) goes on the
 list without being named. It is refused in that scope only. The opener makes the

@@ -142,7 +142,7 @@ func (e *env) groupVerify(c *cobra.Command, f groupVerifyFlags, files []string) 
 		e.notef("without a list (--revoked) nobody counts as revoked")
 	}
 	if opts.Revocation == nil && gk.Features().Has(groupsig.Rekey) {
-		e.notef("without a list (--revoked) the key is the group's first, as if nobody had been revoked")
+		return failf(ExitUsage, "get the issuer's newest list, and give it with --revoked FILE", "the group rekeys: under the keys before the newest anybody can sign")
 	}
 	r := groupVerifyResult{Valid: true, Group: groupID(gk), Signatures: make([]groupVerdict, len(files))}
 	set := make([]groupsig.Signed, len(files))
