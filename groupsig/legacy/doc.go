@@ -5,8 +5,7 @@
 // KTY04 and CG05 in groups of unknown order, and CL04. They are at parameters that are
 // honest today, 128 bits of security where the scheme gives it, and with the checks that
 // implementations lacked. Who wants group signatures takes package groupsig, whose
-// schemes are shorter, 5 to 100 times as fast, and have more than one way to revoke:
-// here there is none.
+// schemes are shorter and faster, and have ways to revoke members: here there is none.
 //
 //	ACJT00  Ateniese, Camenisch, Joye and Tsudik 2000
 //	CG05    Camenisch and Groth 2004
