@@ -38,6 +38,9 @@ and G2, powers in GT and modulo composite numbers (Zn). Sizes of signatures and
 keys are those of the elements that were decoded, and of the encodings. Times
 are the least of --draws, of this processor: do nothing else meanwhile.
 
+Schemes for comparison only (acjt00, cg05, kty04, cl04) are measured too, and
+take longest, since they search for a modulus.
+
 The survey's sizes are for curves of 175 bits, which nobody should use, and
 those here for BLS12-381. docs/survey.md says where figures differ, and why.`,
 		Example: `  undersign bench survey
@@ -59,7 +62,7 @@ those here for BLS12-381. docs/survey.md says where figures differ, and why.`,
 		}
 		return e.benchSurvey(c.Context(), s)
 	}
-	return describe(c, "pairing_ms, rows [scheme, features, note, sign and verify [g1, g2, gt, zn, pairings, pairing_products, hashes], signature and group_key [g1, g2, gt, scalars, zn, integers, computed_bytes, encoded_bytes], issuer_key_bytes, opener_key_bytes, member_key_bytes, setup_ms, join_ms, sign_ms, verify_ms, survey], absent (schemes of the survey that aren't here)")
+	return describe(c, "pairing_ms, rows [scheme, features, legacy, sign and verify [g1, g2, gt, zn, pairings, pairing_products, hashes], signature and group_key [g1, g2, gt, scalars, zn, integers, computed_bytes, encoded_bytes], issuer_key_bytes, opener_key_bytes, member_key_bytes, setup_ms, join_ms, sign_ms, verify_ms, survey], absent (schemes of the survey that aren't here)")
 }
 
 func (e *env) benchSurvey(ctx context.Context, s survey.Survey) error {
@@ -107,10 +110,11 @@ multiple, e and /e a pairing.
 }
 
 func printSurveyRow(w io.Writer, r *survey.Row) {
-	fmt.Fprintf(w, "\n%s\n", withFeatures(r.Scheme, r.Features))
-	if r.Note != "" {
-		fmt.Fprintf(w, "  %s\n", r.Note)
+	name := withFeatures(r.Scheme, r.Features)
+	if r.Legacy {
+		name += " (for comparison only)"
 	}
+	fmt.Fprintf(w, "\n%s\n", name)
 	p := r.Survey
 	if p == nil {
 		p = new(survey.Published)
@@ -135,15 +139,20 @@ func printSurveyRow(w io.Writer, r *survey.Row) {
 	if sizes != nil {
 		surveyLine(w, "", "", fmt.Sprintf("libgroupsig: %d and %d bytes", sizes.Signature, sizes.Group))
 	}
-	keys := fmt.Sprintf("issuer %d, member %d", r.IssuerKey, r.MemberKey)
-	if r.OpenerKey > 0 {
-		keys = fmt.Sprintf("issuer %d, opener %d, member %d", r.IssuerKey, r.OpenerKey, r.MemberKey)
+	var keys []string
+	for _, k := range []struct {
+		who  string
+		size int
+	}{{"issuer", r.IssuerKey}, {"opener", r.OpenerKey}, {"member", r.MemberKey}} {
+		if k.size > 0 {
+			keys = append(keys, fmt.Sprintf("%s %d", k.who, k.size))
+		}
 	}
 	theirs := ""
 	if sizes != nil {
 		theirs = fmt.Sprintf("manager %d, member %d", sizes.Manager, sizes.Member)
 	}
-	surveyLine(w, "keys, bytes", keys, theirs)
+	surveyLine(w, "keys, bytes", strings.Join(keys, ", "), theirs)
 	ms := func(setup, join, sign, verify float64) string {
 		return fmt.Sprintf("%.2f / %.2f / %.2f / %.2f", setup, join, sign, verify)
 	}

@@ -19,13 +19,13 @@ import (
 type Row struct {
 	Scheme    string `json:"scheme"`
 	Features  string `json:"features"`
-	Note      string `json:"note,omitempty"`
+	Legacy    bool   `json:"legacy,omitempty"` // of package legacy
 	Sign      Work   `json:"sign"`
 	Verify    Work   `json:"verify"`
 	Signature Size   `json:"signature"`
 	GroupKey  Size   `json:"group_key"`
 	// Sizes of encoded secret keys, in bytes; 0 for who isn't there.
-	IssuerKey int `json:"issuer_key_bytes"`
+	IssuerKey int `json:"issuer_key_bytes,omitempty"`
 	OpenerKey int `json:"opener_key_bytes,omitempty"`
 	MemberKey int `json:"member_key_bytes"`
 	// Times are minima of processor time, in milliseconds.
@@ -134,12 +134,15 @@ const maxSlow = 3
 // measure fills a row. Operations are counted of a second signature and verification: the
 // first make tables that stay.
 func (x *subject) measure(ctx context.Context, draws int) (*Row, error) {
-	r := &Row{Scheme: x.name, Features: x.features, Note: x.note, Survey: PublishedOf(x.name)}
+	r := &Row{Scheme: x.name, Features: x.features, Legacy: x.legacy, Survey: PublishedOf(x.name)}
 	var g instance
-	slow := min(draws, maxSlow)
+	slow, setups := min(draws, maxSlow), min(draws, maxSlow)
+	if x.legacy {
+		setups = 1
+	}
 	var err error
-	if r.SetupMS, err = fastest(ctx, slow, func(int) (err error) {
-		g, err = x.new()
+	if r.SetupMS, err = fastest(ctx, setups, func(int) (err error) {
+		g, err = x.new(ctx)
 		return err
 	}); err != nil {
 		return nil, err

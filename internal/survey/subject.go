@@ -4,19 +4,21 @@
 package survey
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
 
 	"github.com/undersign/undersign/groupsig"
+	"github.com/undersign/undersign/groupsig/legacy"
 )
 
 // A subject is a scheme, or one of its forms, that is measured.
 type subject struct {
 	name     string
 	features string
-	note     string // what is to be known about its figures
-	new      func() (instance, error)
+	legacy   bool // and slow to set up
+	new      func(ctx context.Context) (instance, error)
 }
 
 // An instance is a group with one member.
@@ -28,7 +30,7 @@ type instance interface {
 	decode(msg, sig []byte) error
 	groupKey() ([]byte, error)
 	parseGroupKey(data []byte) error
-	// secrets are the sizes of encoded keys.
+	// secrets are the sizes of encoded keys, 0 for those that aren't to be had.
 	secrets() (issuer, opener, member int, err error)
 }
 
@@ -37,8 +39,11 @@ func subjects() []subject {
 	var out []subject
 	for _, s := range groupsig.Schemes() {
 		for _, f := range forms(s) {
-			out = append(out, subject{s.Name(), (s.Required() | f).String(), "", func() (instance, error) { return newGroup(s, f) }})
+			out = append(out, subject{s.Name(), (s.Required() | f).String(), false, func(context.Context) (instance, error) { return newGroup(s, f) }})
 		}
+	}
+	for _, s := range legacy.Schemes() {
+		out = append(out, subject{s.Name(), groupsig.Escrow.String(), true, func(ctx context.Context) (instance, error) { return newLegacy(ctx, s) }})
 	}
 	return out
 }

@@ -7,12 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/undersign/undersign/groupsig"
+	"github.com/undersign/undersign/groupsig/legacy"
 )
 
 // counted are operations that change only if a scheme does: who makes them fewer changes
@@ -32,8 +34,12 @@ var counted = map[string][3]string{ // signing, verifying, elements of a signatu
 }
 
 func TestRun(t *testing.T) {
+	var names []string
+	for _, s := range groupsig.Schemes() {
+		names = append(names, s.Name())
+	}
 	steps := 0
-	s := Survey{Draws: 1, Progress: func(done, total int, what string) {
+	s := Survey{Schemes: names, Draws: 1, Progress: func(done, total int, what string) {
 		if done != steps || total < len(groupsig.Schemes()) || what == "" {
 			t.Errorf("%d of %d: %q", done, total, what)
 		}
@@ -74,7 +80,7 @@ func TestRun(t *testing.T) {
 	if found < 8 {
 		t.Errorf("only %d forms have counts to compare with", found)
 	}
-	for _, name := range Names() {
+	for _, name := range names {
 		if !slices.ContainsFunc(rows, func(r Row) bool { return r.Scheme == name }) {
 			t.Errorf("no row for %s", name)
 		}
@@ -82,6 +88,36 @@ func TestRun(t *testing.T) {
 	for _, p := range Absent(rows) {
 		if p.Scheme == "PS16" || p.Table1 == nil {
 			t.Errorf("%s is absent", p.Scheme)
+		}
+	}
+}
+
+// Those in groups of unknown order search for a modulus first.
+func TestRunLegacy(t *testing.T) {
+	names := []string{"cl04"}
+	if os.Getenv("UNDERSIGN_LONG") != "" {
+		names = nil
+		for _, s := range legacy.Schemes() {
+			names = append(names, s.Name())
+		}
+	}
+	rows, err := (&Survey{Schemes: names, Draws: 1}).Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range rows {
+		unknownOrder := r.Scheme != "cl04"
+		if !r.Legacy || r.Scheme != names[i] || (r.Verify.ExpZn > 0) != unknownOrder || (r.Signature.Zn > 0) != unknownOrder ||
+			r.Signature.Computed != r.Signature.Encoded || r.MemberKey <= 0 || (r.Survey != nil) != (r.Scheme == "acjt00" || r.Scheme == "cg05") {
+			t.Errorf("%+v", r)
+		}
+	}
+	if len(rows) != len(names) {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, s := range legacy.Schemes() {
+		if !slices.Contains(Names(), s.Name()) {
+			t.Errorf("%s can't be measured", s.Name())
 		}
 	}
 }
