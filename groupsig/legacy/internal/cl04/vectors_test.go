@@ -11,6 +11,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/internal/bls12381"
 )
 
 var update = flag.Bool("update", false, "make testdata/vectors.txt anew")
@@ -52,6 +55,11 @@ func TestVectors(t *testing.T) {
 	if err := g.Verify([]byte("message"), []byte("context"), v["signature"]); err != nil {
 		t.Error(err)
 	}
+	if got := frozenSignature(m); !bytes.Equal(got, v["chosen"]) {
+		t.Error("another signature of chosen numbers")
+	} else if err := g.Verify([]byte("message"), []byte("context"), got); err != nil {
+		t.Error(err)
+	}
 	var o Opening
 	if err := o.UnmarshalBinary(v["opening"]); err != nil {
 		t.Fatal(err)
@@ -59,6 +67,26 @@ func TestVectors(t *testing.T) {
 	if err := g.VerifyOpening([]byte("message"), []byte("context"), v["signature"], nil, &o, public("ada")); err != nil {
 		t.Error(err)
 	}
+}
+
+// frozenSignature returns the signature that chosen blinds and nonces give.
+func frozenSignature(m *MemberKey) []byte {
+	chosen := func(name string) (k bls12381.Scalar) {
+		k.SetHash([]byte(name), []byte("undersign test vector"))
+		return k
+	}
+	u, r1, r2 := chosen("u"), chosen("r1"), chosen("r2")
+	nonces := []bls12381.Scalar{chosen("k0"), chosen("k1"), chosen("k2")}
+	t := m.hide(&u, &r1, &r2)
+	m.finish(&u, t)
+	st := m.g.relations(t)
+	c := m.g.challenge([]byte("message"), []byte("context"), t, st, st.Commit(nonces), m.commitGT(&r1, &r2, nonces))
+	s := sigma.Respond(c, nonces, []bls12381.Scalar{m.k, u, *new(bls12381.Scalar).Inverse(&r1)})
+	var sig []byte
+	for i := range t {
+		sig = t[i].Append(sig)
+	}
+	return (&sigma.Proof{C: *c, S: s}).Append(sig)
 }
 
 func makeVectors(t *testing.T) {
@@ -82,6 +110,7 @@ func makeVectors(t *testing.T) {
 	}{
 		{"group key", w.gk.encode()}, {"gid", id[:]}, {"h", w.gk.h.Bytes()},
 		{"member key", key}, {"signature", sig}, {"opening", opening},
+		{"chosen", frozenSignature(m)},
 	} {
 		fmt.Fprintf(&out, "%s: %x\n", x.name, x.b)
 	}

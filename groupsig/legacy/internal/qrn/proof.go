@@ -141,18 +141,31 @@ func (st *Statement) Prove(dst []byte, context *transcript.Items, v []modexp.Nat
 			nonces[j] = Random(n.Read, r.Response(st.P))
 		}
 		n.Wipe()
-		c := st.challenge(dst, items, st.Commit(nonces))
-		z, ok := st.Respond(c, nonces, v)
+		proof, ok := st.prove(dst, items, nonces, v)
 		Wipe(nonces...)
-		if ok != 1 { // with a probability of 2^-s for each secret
-			Wipe(z...)
-			continue
+		if ok { // else with a probability of 2^-s for each secret
+			return proof, nil
 		}
-		for j, r := range st.Secrets {
-			c = append(c, Fill(z[j], r.Response(st.P))...)
-		}
-		return c, nil
 	}
+}
+
+// ProveChosen is Prove for nonces of the caller's, which must be random and used once:
+// it is for test vectors. It reports whether the responses are in range.
+func (st *Statement) ProveChosen(dst []byte, context *transcript.Items, nonces, v []modexp.Nat) ([]byte, bool) {
+	return st.prove(dst, st.items(context), nonces, v)
+}
+
+func (st *Statement) prove(dst []byte, items *transcript.Items, nonces, v []modexp.Nat) ([]byte, bool) {
+	c := st.challenge(dst, items, st.Commit(nonces))
+	z, ok := st.Respond(c, nonces, v)
+	if ok != 1 {
+		Wipe(z...)
+		return nil, false
+	}
+	for j, r := range st.Secrets {
+		c = append(c, Fill(z[j], r.Response(st.P))...)
+	}
+	return c, true
 }
 
 // VerifyVarTime checks a proof against the statement and the context that it was made

@@ -25,15 +25,20 @@ func TestConstantTime(t *testing.T) {
 
 var branches int
 
-// secretNat returns a number below 2^bits that is undefined to memcheck.
-func secretNat(name string, bits int) modexp.Nat {
+// chosen returns a number below 2^bits by name.
+func chosen(name string, bits int) modexp.Nat {
 	i := byte(0)
-	z := qrn.Random(func(b []byte) {
+	return qrn.Random(func(b []byte) {
 		for at := 0; at < len(b); i++ {
 			h := sha256.Sum256(append([]byte(name), i))
 			at += copy(b[at:], h[:])
 		}
 	}, bits)
+}
+
+// secretNat returns a number below 2^bits that is undefined to memcheck.
+func secretNat(name string, bits int) modexp.Nat {
+	z := chosen(name, bits)
 	cttest.Secret(z)
 	return z
 }

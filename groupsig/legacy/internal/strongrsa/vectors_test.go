@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/undersign/undersign/groupsig/legacy/internal/qrn"
+	"github.com/undersign/undersign/internal/modexp"
 )
 
 var update = flag.Bool("update", false, "make testdata/vectors.txt anew")
@@ -60,6 +61,11 @@ func TestVectors(t *testing.T) {
 		if err := g.Verify([]byte("message"), []byte("context"), sig); err != nil {
 			t.Errorf("%s: %v", s.name, err)
 		}
+		if got := frozenSignature(t, m); !bytes.Equal(got, v[s.name+" chosen"]) {
+			t.Errorf("%s: another signature of chosen numbers", s.name)
+		} else if err := g.Verify([]byte("message"), []byte("context"), got); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
 		again, err := m.Sign([]byte("again"), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -75,6 +81,33 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%s: %v", s.name, err)
 		}
 	}
+}
+
+// frozenSignature returns the signature that chosen blinds and nonces give.
+func frozenSignature(t *testing.T, m *MemberKey) []byte {
+	t.Helper()
+	g, s := m.g, m.g.s
+	blinds := make([]modexp.Nat, len(s.blinds))
+	for i, r := range s.blinds {
+		blinds[i] = chosen("blind "+string(rune('0'+i)), r.Bits)
+	}
+	ts, v := s.hide(m, blinds)
+	b := make([]*qrn.Base, len(ts))
+	var sig []byte
+	for i := range ts {
+		b[i] = g.group(i).NewBase(ts[i])
+		sig = append(sig, b[i].Bytes()...)
+	}
+	st, items := g.signed([]byte("message"), []byte("context"), b)
+	nonces := make([]modexp.Nat, len(v))
+	for i, r := range s.secrets {
+		nonces[i] = chosen("nonce "+string(rune('0'+i)), r.Response(s.p))
+	}
+	proof, ok := st.ProveChosen(s.dst("sig"), items, nonces, v)
+	if !ok {
+		t.Fatal("the chosen nonces aren't good")
+	}
+	return append(sig, proof...)
 }
 
 func makeVectors(t *testing.T) {
@@ -100,6 +133,7 @@ func makeVectors(t *testing.T) {
 		}{
 			{"group key", w.gk.encode()}, {"gid", id[:]}, {"h", w.gk.base["h"].Bytes()},
 			{"member key", key}, {"signature", sig}, {"opening", opening},
+			{"chosen", frozenSignature(t, m)},
 		} {
 			fmt.Fprintf(&out, "%s %s: %x\n", s.name, x.name, x.b)
 		}
