@@ -89,5 +89,6 @@ var errNoMember = errors.New("legacy: no such member")
 
 // Schemes returns all schemes, in the order of their years.
 func Schemes() []Scheme {
-	return []Scheme{rsaSchemes[0], rsaSchemes[1], clScheme{}, rsaSchemes[2]}
+	rsa := rsaSchemes()
+	return []Scheme{rsa[0], rsa[1], clScheme{}, rsa[2]}
 }

@@ -20,8 +20,10 @@ const (
 	lifetime = 1
 )
 
-// rsaSchemes are acjt00, kty04 and cg05.
-var rsaSchemes = [...]*rsaScheme{newRSA(strongrsa.ACJT00), newRSA(strongrsa.KTY04), newRSA(strongrsa.CG05)}
+// rsaSchemes returns acjt00, kty04 and cg05, which are made when they are first wanted.
+var rsaSchemes = sync.OnceValue(func() [3]*rsaScheme {
+	return [...]*rsaScheme{newRSA(strongrsa.ACJT00), newRSA(strongrsa.KTY04), newRSA(strongrsa.CG05)}
+})
 
 type rsaScheme struct{ s *strongrsa.Scheme }
 
