@@ -90,6 +90,14 @@ func makeSDH(name string, scheme groupsig.Scheme, f groupsig.Features) (*groupSc
 	if err != nil {
 		return nil, err
 	}
+	var opts groupsig.VerifyOptions
+	if gk.Features().Has(groupsig.Rekey) {
+		terms := groupsig.Terms{Number: 1, Issued: groupNow, Expires: groupNow + groupHour}
+		if opts.Revocation, err = g.issuer.(groupsig.Revoker).RevocationList(gk, register, terms, nil); err != nil {
+			return nil, err
+		}
+		opts.Now = groupNow
+	}
 	open := func(r *groupsig.Register) func(*groupSigned) error {
 		return func(x *groupSigned) error {
 			o, err := g.opener.Open(gk, r, x.msg, x.sig, groupsig.VerifyOptions{}, nil)
@@ -105,10 +113,10 @@ func makeSDH(name string, scheme groupsig.Scheme, f groupsig.Features) (*groupSc
 		join:  func(name string) error { _, err := join(name); return err },
 		sign:  func(msg, _ []byte) ([]byte, error) { return member.Sign(msg, groupsig.SignOptions{}) },
 		verify: func(x *groupSigned) error {
-			return gk.Verify(x.msg, x.sig, groupsig.VerifyOptions{})
+			return gk.Verify(x.msg, x.sig, opts)
 		},
 		batch: func(set []groupSigned) error {
-			b := gk.(groupsig.BatchVerifier).Batch(groupsig.VerifyOptions{})
+			b := gk.(groupsig.BatchVerifier).Batch(opts)
 			for _, x := range set {
 				b.Add(x.msg, x.sig)
 			}

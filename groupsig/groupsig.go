@@ -239,10 +239,9 @@ type VerifyOptions struct {
 	Announcement       Announcement
 
 	// Revocation, if it isn't nil, says who is revoked. In groups that rekey verifiers need
-	// the newest list, and one that revokes nobody before there is another: without it the
-	// key is the first, under which anybody can sign once somebody was revoked. Openings and
-	// linkers' links take it for what was signed under it or any before it, which says no more
-	// than that.
+	// it, the newest, and before anybody is revoked one that revokes nobody. Openings and
+	// linkers' links take it there for what was signed under it or any before it, and if it
+	// is nil under the first key: under the keys before the newest anybody can sign.
 	Revocation Revocation
 
 	// Now is the time, in seconds since 1970, and MinNumber and MinAnnouncement are

@@ -271,8 +271,14 @@ var errNoList = errors.New("groupsig: the scheme has no lists of revoked members
 // signatures are verified by: the newest.
 func (g *sdhGroup) options(o VerifyOptions) ([]byte, *sdh.GroupKey, error) {
 	context, err := g.context(o)
-	if err != nil || o.Revocation == nil {
-		return context, g.k, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Revocation == nil {
+		if g.k.Moves() { // once somebody is revoked anybody can sign under the first key
+			return nil, nil, &StaleError{What: "revocation list", Reason: "none is given, and the group rekeys"}
+		}
+		return context, g.k, nil
 	}
 	u, err := g.update(o.Revocation)
 	if err != nil {

@@ -226,7 +226,16 @@ func TestKeys(t *testing.T) {
 	sealed, err := s.ParseGroupKey(b)
 	g.check(err)
 	sig := g.sign(g.join("ada"), "m")
-	g.check(sealed.Verify([]byte("m"), sig, groupsig.VerifyOptions{Context: context}))
+	u, err := g.issuer.Update(g.gk, g.register, Terms{Number: 1, Issued: now, Expires: now + 10}, nil)
+	g.check(err)
+	b, err = u.MarshalBinary()
+	g.check(err)
+	list, err := sealed.(groupsig.RevocationReader).ParseRevocation(b)
+	g.check(err)
+	g.check(sealed.Verify([]byte("m"), sig, groupsig.VerifyOptions{Context: context, Revocation: list, Now: now}))
+	if err := sealed.Verify([]byte("m"), sig, groupsig.VerifyOptions{Context: context}); !errors.As(err, new(*StaleError)) {
+		t.Errorf("without a list: %v", err)
+	}
 }
 
 func TestRevocation(t *testing.T) {

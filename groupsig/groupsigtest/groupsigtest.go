@@ -81,6 +81,7 @@ type group struct {
 	opener    groupsig.Opener    // nil in groups without
 	converter groupsig.Converter // nil in groups without
 	linker    groupsig.LinkingAuthority
+	list      groupsig.Revocation // of groups that rekey, which revokes nobody
 	sessions  *groupsig.Sessions
 	register  *groupsig.Register // the issuer's
 	opening   *groupsig.Register // the opener's
@@ -193,6 +194,10 @@ func newGroup(t *testing.T, scheme groupsig.Scheme, f groupsig.Features, label s
 		g.epoch = epoch
 	}
 	g.sessions, g.register, g.opening = g.gk.NewSessions(), g.gk.NewRegister(), g.gk.NewRegister()
+	if g.f.Has(groupsig.Rekey) {
+		terms := groupsig.Terms{Number: 1, Issued: now, Expires: now + hour}
+		g.list = must(g.issuer.(groupsig.Revoker).RevocationList(g.gk, g.register, terms, nil))(g)
+	}
 	return g
 }
 
@@ -270,7 +275,11 @@ func (g *group) scoped() bool { return g.f.Has(groupsig.Scope) || g.contexts() }
 
 func (g *group) options(scope string) groupsig.VerifyOptions {
 	o := g.signOptions(scope)
-	return groupsig.VerifyOptions{Scope: o.Scope, Context: o.Context, MinEpoch: g.epoch, MaxEpoch: g.epoch}
+	v := groupsig.VerifyOptions{Scope: o.Scope, Context: o.Context, MinEpoch: g.epoch, MaxEpoch: g.epoch}
+	if g.list != nil {
+		v.Revocation, v.Now = g.list, now
+	}
+	return v
 }
 
 func (g *group) sign(name, msg, scope string) []byte {

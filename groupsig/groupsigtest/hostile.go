@@ -167,7 +167,7 @@ func testForgeries(g *group) {
 
 	// The same label and features, and other keys; and other schemes.
 	other := newGroup(g.t, g.scheme, g.f, "conformance")
-	other.refuses("another group", s.Message, s.Signature, s.Options)
+	other.refuses("another group", s.Message, s.Signature, other.options("s"))
 	if _, err := other.gk.ParseMemberKey(g.encoded(g.members["ada"])); err == nil {
 		g.t.Error("another group takes the member's key")
 	}

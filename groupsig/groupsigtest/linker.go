@@ -117,10 +117,12 @@ func testRekey(g *group) {
 	g.staleStates(after, one)
 	for what, s := range map[string]groupsig.Signed{
 		"signed before": with(before, one, now), "revoked": with(bobs, one, now), "revoked, and signed after": with(h.signed("bob", "m", "s"), one, now),
-		"without a list": after, "under an older list": with(after, none, now),
+		"under the first list": after, "under an older list": with(after, none, now),
 	} {
 		g.refuses(what, s.Message, s.Signature, s.Options)
 	}
+	g.stale("without a list", with(before, nil, now))
+	g.stale("without a list", with(after, nil, now))
 	b := g.gk.(groupsig.BatchVerifier).Batch(with(after, one, now).Options)
 	for _, s := range []groupsig.Signed{after, h.signed("carol", "m", "s"), bobs} {
 		b.Add(s.Message, s.Signature)

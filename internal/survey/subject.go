@@ -128,6 +128,12 @@ func newGroup(s groupsig.Scheme, f groupsig.Features) (*group, error) {
 	if f.Has(groupsig.Epoch) {
 		g.epoch, g.vop.MinEpoch, g.vop.MaxEpoch = epoch, epoch, epoch
 	}
+	if f.Has(groupsig.Rekey) {
+		terms := groupsig.Terms{Number: 1, Issued: now, Expires: now + hour}
+		if g.vop.Revocation, err = g.issuer.(groupsig.Revoker).RevocationList(g.gk, g.register, terms, nil); err != nil {
+			return nil, err
+		}
+	}
 	return g, nil
 }
 
