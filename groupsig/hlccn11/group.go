@@ -150,6 +150,7 @@ func (k *GroupKey) NewRegister() *Register { return k.k.NewRegister() }
 func (k *GroupKey) NewSessions() *Sessions { return k.k.NewSessions() }
 
 // Verify checks a signature of a message for a context, which may be nil.
+// With [Rekey] the key is the one that Current returns.
 func (k *GroupKey) Verify(msg, sig, context []byte) error {
 	return k.k.Verify(transcript.MessageOf(msg), context, sig)
 }
