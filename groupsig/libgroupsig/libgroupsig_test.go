@@ -213,7 +213,7 @@ func TestKnownFlawDL21(t *testing.T) {
 		t.Error("the pseudonym is bound to the member after all: say so")
 	}
 	// A credential that isn't the group's helps nobody.
-	bad := signDL21(DL21, []byte("vote"), []byte("yes"), g1, h1, h2, lin(inv(x), b), b, x, s, y, y)
+	bad := signDL21(DL21, []byte("vote"), []byte("yes"), g1, h1, h2, lin(rnd(), b), b, x, s, y, y)
 	if _, err := k.VerifyScoped([]byte("vote"), []byte("yes"), bad); !errors.Is(err, ErrSignature) {
 		t.Error("a credential of nobody:", err)
 	}
