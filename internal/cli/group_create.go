@@ -191,6 +191,9 @@ func (r *groupCreateResult) write(w io.Writer, features groupsig.Features) {
 		fs = append(fs, field{file, says})
 	}
 	writeFields(w, fs)
+	if features.Has(groupsig.Rekey) {
+		fmt.Fprintf(w, "\nThe issuer makes the first list of who is revoked, which verifiers need, with\n\"undersign group revoke --issuer FILE -o LIST\".\n")
+	}
 	if features.Has(groupsig.Epoch) {
 		fmt.Fprintf(w, "\nThe epoch is %d. The issuer announces it to members and verifiers with\n\"undersign group announce\".\n", firstEpoch)
 	}
