@@ -12,7 +12,7 @@ import (
 	"github.com/undersign/undersign/internal/transcript"
 )
 
-// weakChallenge is what the implementation named in the design had: the commitments,
+// weakChallenge is what an implementation of the paper has: the commitments,
 // the keys and the message, without T1 to T7.
 func (g *GroupKey) weakChallenge(msg []byte, r *sigma.Commitments, gt *bls12381.GT) *bls12381.Scalar {
 	items := g.items().Message("m", transcript.MessageOf(msg))
