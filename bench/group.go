@@ -143,7 +143,7 @@ where there is one and they don't say compact, and compared with libgroupsig one
 Setting up has the keys of all roles and their proofs; libgroupsig's took 400 to 3000 us. Joining has the
 issuer's side and the member's, with Fischlin's proof but for klap20. Opening verifies the signature and
 proves who signed; that of bbsgs, gl19, dp06, hlccn11, bbs04 and cpy06 doesn't depend on the number of members.
-libgroupsig's opening, where it is 130 us, neither verifies nor proves. Links of hlccn11 are the linker's.
+libgroupsig opens bbs04 in 130 us, and neither verifies nor proves. Links of hlccn11 are the linker's.
 `
 
 // A groupOp is an operation to measure.

@@ -52,7 +52,7 @@ var surveyDevices = [4]string{"Samsung A53 5G", "Huawei P20 Lite", "iPhone 12 mi
 
 // libgroupsig's BBS04 is the static form; the dynamic one proves a secret more.
 var publishedBBS04 = publishedGroup{
-	sign: 1204, verify: 1703, open: 130, size: 373,
+	sign: 1204, verify: 1703, size: 373,
 	surveyBits: 1545, surveySize: 373,
 	surveyOps: [2]string{"9 G1 + 3 GT", "1 e + 8 G1 + 2 G2 + 3 GT"},
 	devices:   [4][4]float64{{26.31, 8.59, 15.32, 21.70}, {72.51, 23.61, 44.14, 61.32}, {3.51, 1.21, 2.54, 3.09}, {292.86, 98.47, 178.70, 254.98}},
