@@ -58,8 +58,8 @@ var publishedBBS04 = publishedGroup{
 	devices:   [4][4]float64{{26.31, 8.59, 15.32, 21.70}, {72.51, 23.61, 44.14, 61.32}, {3.51, 1.21, 2.54, 3.09}, {292.86, 98.47, 178.70, 254.98}},
 }
 
-// groupPublished has nothing on bbsgs, which is ours alone, and the survey nothing on cpy06. libgroupsig has neither dp06 nor
-// hlccn11.
+// groupPublished has nothing on bbsgs, which is ours alone. The survey has nothing on
+// cpy06 and ds18, and libgroupsig neither dp06, hlccn11 nor ds18.
 var groupPublished = map[string]publishedGroup{
 	"bbs04": publishedBBS04, "bbs04-static": publishedBBS04,
 	"dp06":    {surveyBits: 1559, surveyOps: [2]string{"8 G1 + 3 GT", "1 e + 7 G1 + 2 G2 + 3 GT"}},

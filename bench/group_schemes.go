@@ -55,7 +55,7 @@ var groupSchemes = []struct {
 	{"bbsgs", newBBSGS}, {"dl21", newDL21}, {"dl21seq", newDL21SEQ}, {"gl19", newGL19}, {"ps16", newPS16}, {"klap20", newKLAP20},
 	{"dp06", newSDH("dp06", groupsig.DP06(), 0)}, {"hlccn11", newSDH("hlccn11", groupsig.HLCCN11(), 0)},
 	{"bbs04", newSDH("bbs04", groupsig.BBS04(), 0)}, {"bbs04-static", newSDH("bbs04-static", groupsig.BBS04(), groupsig.Static)},
-	{"cpy06", newSDH("cpy06", groupsig.CPY06(), 0)},
+	{"cpy06", newSDH("cpy06", groupsig.CPY06(), 0)}, {"ds18", newSDH("ds18", groupsig.DS18(), 0)},
 }
 
 func longTermKey(name string) ed25519.PrivateKey {

@@ -9,8 +9,8 @@ import (
 	"github.com/undersign/undersign/groupsig"
 )
 
-// newSDH returns a group of a scheme whose members have credentials of Boneh and Boyen.
-// The layer that all schemes have in common adds nothing that could be measured.
+// newSDH returns a group of a scheme whose members have credentials of Boneh and Boyen, or
+// of another one without scopes and epochs. The layer that all schemes have in common adds nothing that could be measured.
 func newSDH(name string, scheme groupsig.Scheme, f groupsig.Features) func() (*groupScheme, error) {
 	return func() (*groupScheme, error) { return makeSDH(name, scheme, f) }
 }
@@ -123,6 +123,9 @@ func makeSDH(name string, scheme groupsig.Scheme, f groupsig.Features) (*groupSc
 			return b.Verify()
 		},
 		open: open(registers[0]), openMany: open(registers[1]),
+	}
+	if v, ok := gk.(groupsig.BatchVerifier); ok && scheme == groupsig.DS18() { // of these it has two layouts
+		s.forBatch = func(x *groupSigned) ([]byte, error) { return v.ForBatch(x.msg, x.sig, opts) }
 	}
 	if v, ok := groupsig.As[groupsig.LinkingVerifier](gk); ok {
 		s.link = func(set []groupSigned) (prove, verify func() error) {

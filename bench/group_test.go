@@ -12,7 +12,7 @@ import (
 )
 
 func TestParseGroup(t *testing.T) {
-	all := []string{"bbsgs", "dl21", "dl21seq", "gl19", "ps16", "klap20", "dp06", "hlccn11", "bbs04", "bbs04-static", "cpy06"}
+	all := []string{"bbsgs", "dl21", "dl21seq", "gl19", "ps16", "klap20", "dp06", "hlccn11", "bbs04", "bbs04-static", "cpy06", "ds18"}
 	for args, want := range map[string]groupOptions{
 		"":                          {15, false, all},
 		"-quick":                    {3, true, all},
@@ -38,7 +38,7 @@ func TestParseGroup(t *testing.T) {
 // Every operation works, and those that verify refuse what is bad.
 func TestGroupSchemes(t *testing.T) {
 	sizes := map[string]int{"bbsgs": 528, "dl21": 384, "dl21seq": 480, "gl19": 600, "ps16": 160, "klap20": 208,
-		"dp06": 352, "hlccn11": 304, "bbs04": 368, "bbs04-static": 336, "cpy06": 752}
+		"dp06": 352, "hlccn11": 304, "bbs04": 368, "bbs04-static": 336, "cpy06": 752, "ds18": 352}
 	for _, made := range groupSchemes {
 		t.Run(made.name, func(t *testing.T) {
 			s, err := made.make()
