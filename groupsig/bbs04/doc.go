@@ -19,9 +19,10 @@
 // anonymous. That fits small groups: each member takes in each step.
 //
 // With [Static] the issuer makes the members' whole keys, as in sections 4 to 6, which the
-// literature measures: 336 bytes. The issuer can then sign in the name of each member, and
-// credentials are secret on their way; and by an update anybody can sign in the name of who
-// is revoked, under the keys before it. An opener alone can't name another than the signer.
+// literature measures: 336 bytes. The issuer can then sign in the name of each member, and so
+// can the opener, who sees the keys in the records: credentials, applications and records are
+// secret, and openings aren't. By an update anybody can sign in the name of who is revoked,
+// under the keys before it. An opener can't name another than whose key made a signature.
 //
 // Setting up: the roles enroll in a [Draft] and agree to it, which gives the
 // [GroupKey]. Joining: [Sessions.Open], [GroupKey.NewJoin], [IssuerKey.Issue],

@@ -4,6 +4,7 @@
 package sdh
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
@@ -17,8 +18,8 @@ import (
 )
 
 // An application is what a member sends beside its signature: T, and the proof that it
-// knows the y_j in it. In the static form there is neither, and the record's point is a
-// random string.
+// knows the y_j in it. In the static form there is neither: in place of the proof it has a
+// random string, of which x is made, and the record's point is x·P2.
 type application struct {
 	session join.SessionID
 	nonce   [32]byte
@@ -68,39 +69,63 @@ func (k *GroupKey) readApplication(r *join.Record, d *wire.Decoder) (*applicatio
 		readG1(d, "I", m.hidden)
 	}
 	m.proof = d.Bytes("proof", join.MaxEvidence)
-	if k.s.Static && len(m.proof) > 0 {
+	if k.s.Static && len(m.proof) != staticSeed {
 		d.Fail("proof", "there is nothing to prove")
 	}
 	return m, d.Finish()
 }
 
-// staticPoint is the length of a record's point in the static form.
-const staticPoint = 32
+// staticSeed is the length of what a member of the static form has in place of y.
+const staticSeed = 32
 
 // pointOf returns T of a record: the identity in the static form.
 func (k *GroupKey) pointOf(r *join.Record) (*bls12381.G1, error) {
 	p := wire.NewDecoder(r.Point)
 	t := bls12381.NewG1()
 	if k.s.Static {
-		p.Fixed("point", staticPoint)
+		p.Fixed("point", bls12381.G2Size)
 	} else {
 		readG1(p, "T", t)
 	}
 	return t, p.Finish()
 }
 
-// numberOf returns the x of a record in the static form. There a credential is of a
-// member because its x is hashed from what the member signed: else an opener could say
-// that any of the members has it. The member chooses a part, so that no x comes twice.
-func (k *GroupKey) numberOf(session join.SessionID, member string, point []byte) *bls12381.Scalar {
+// numberOf returns the x of a member in the static form, for the random string that it
+// chose. There a credential is of a member because the member signed x·P2: else an opener
+// could say that any of the members has it. An x is hashed, so that nobody can choose it
+// by what it knows of others, and since no point is registered twice, none comes twice.
+//
+// With A and x anybody can sign. So who isn't issuer or opener sees x·P2 in place of x:
+// openings show A.
+func (k *GroupKey) numberOf(session join.SessionID, member string, seed []byte) *bls12381.Scalar {
 	return new(transcript.Items).Bytes("gid", k.id[:]).Bytes("sid", session[:]).
-		Bytes("member", []byte(member)).Bytes("point", point).Challenge(k.dst("static"))
+		Bytes("member", []byte(member)).Bytes("point", seed).Challenge(k.dst("static"))
 }
 
-// checkNumber checks x in the static form.
-func (k *GroupKey) checkNumber(x *bls12381.Scalar, r *join.Record) error {
-	if k.s.Static && !x.Equal(k.numberOf(r.Session, r.Member, r.Point)) {
+// checkNumber checks x in the static form by what the member has registered.
+func (k *GroupKey) checkNumber(x *bls12381.Scalar, point []byte) error {
+	if k.s.Static && !bytes.Equal(new(bls12381.G2).ScalarBaseMult(x).Bytes(), point) {
 		return errors.New("groupsig: the credential's number isn't that of the record")
+	}
+	return nil
+}
+
+// checkStatic is check in the static form for who doesn't know x, but x·P2:
+//
+//	e(A, w + x·P2) = e(g1, g2)
+//
+// with g1, w and P2 of the first version.
+func (k *GroupKey) checkStatic(a *bls12381.G1, point []byte) error {
+	f := k.first()
+	var q bls12381.G2
+	if err := q.SetBytes(point); err != nil {
+		return err
+	}
+	q.Add(&q, &f.w)
+	bls12381.NormalizeG2(&q)
+	minus := new(bls12381.G1).Neg(&f.consts[0].p)
+	if q.IsIdentity() || !bls12381.PairingCheckVarTime(bls12381.PairOf(a, &q), bls12381.PairWith(minus, k.linesP2)) {
+		return errors.New("groupsig: the credential isn't valid for the registration")
 	}
 	return nil
 }
@@ -108,7 +133,7 @@ func (k *GroupKey) checkNumber(x *bls12381.Scalar, r *join.Record) error {
 // checkApplication checks the join proof of a member.
 func (k *GroupKey) checkApplication(m *application, member string) error {
 	if k.s.Static {
-		return nil
+		return k.checkNumber(k.numberOf(m.session, member, m.proof), m.point)
 	}
 	c := &join.Challenge{Scheme: k.s.Name, GroupID: k.id, Session: m.session, Nonce: m.nonce, Member: member}
 	if k.s.Trace != nil {
@@ -123,7 +148,7 @@ type PendingMember struct {
 	session join.SessionID
 	member  string
 	y       []bls12381.Scalar
-	point   []byte // in the static form, in place of y
+	seed    []byte // in the static form, in place of y
 }
 
 // NewJoin answers an issuer's challenge. The fingerprint is the group's ID as it is
@@ -148,10 +173,14 @@ func (k *GroupKey) NewJoin(fingerprint [32]byte, c *join.Challenge, member strin
 	for j := range p.y {
 		p.y[j].Random()
 	}
-	point := make([]byte, staticPoint)
+	var point []byte
 	if k.s.Static {
-		rand.Read(point)
-		p.point = point
+		p.seed = make([]byte, staticSeed)
+		rand.Read(p.seed)
+		m.proof = p.seed
+		x := k.numberOf(c.Session, member, p.seed)
+		point = new(bls12381.G2).ScalarBaseMult(x).Bytes()
+		x.Wipe()
 	} else if k.s.Trace != nil {
 		y, err := k.applyMixed(m, c)
 		if err != nil {
@@ -238,16 +267,16 @@ func (k *GroupKey) check(c *credential, t *bls12381.G1) error {
 
 // issue makes a credential over T, with an x that is drawn afresh: two credentials with
 // one x would give all others. So x is hedged, as nonces are: a generator that fails or was
-// cloned doesn't give one x for two. In the static form it is hashed from the record, whose
-// session and point never come twice. It is nil for the x that nothing can be made of.
-func (k *RoleKeys) issue(g *GroupKey, r *join.Record, t *bls12381.G1) *credential {
+// cloned doesn't give one x for two. In the static form it is the application's, whose
+// point never comes twice. It is nil for the x that nothing can be made of.
+func (k *RoleKeys) issue(g *GroupKey, r *join.Record, m *application) *credential {
 	secret := k.items()
 	defer secret.Wipe()
-	public := new(transcript.Items).Bytes("gid", g.id[:]).Bytes("sid", r.Session[:]).G1("T", t)
+	public := new(transcript.Items).Bytes("gid", g.id[:]).Bytes("sid", r.Session[:]).G1("T", &m.t)
 	c := new(credential)
 	var inv bls12381.Scalar
 	if g.s.Static {
-		c.x = *g.numberOf(r.Session, r.Member, r.Point)
+		c.x = *g.numberOf(r.Session, r.Member, m.proof)
 		if inv.Add(&k.secrets[0], &c.x).IsZero() || c.x.IsZero() {
 			return nil
 		}
@@ -259,7 +288,7 @@ func (k *RoleKeys) issue(g *GroupKey, r *join.Record, t *bls12381.G1) *credentia
 		inv.Add(&k.secrets[0], &c.x)
 	}
 	inv.Inverse(&inv)
-	c.a.ScalarMult(&inv, g.signed(t))
+	c.a.ScalarMult(&inv, g.signed(&m.t))
 	bls12381.NormalizeG1(&c.a)
 	inv.Wipe()
 	return c
@@ -304,7 +333,7 @@ func (k *RoleKeys) Issue(g *GroupKey, sessions *join.Sessions, register *join.Re
 		if err := r.Verify(key); err != nil {
 			return nil, err
 		}
-		cred := k.issue(g, r, &m.t)
+		cred := k.issue(g, r, m)
 		if cred == nil {
 			return nil, errors.New("groupsig: the application has the number that can't be issued")
 		}
@@ -360,7 +389,7 @@ func (k *RoleKeys) CheckRecord(g *GroupKey, r *join.Record, key ed25519.PublicKe
 	if err := g.checkApplication(m, r.Member); err != nil {
 		return err
 	}
-	if err := g.checkNumber(&c.x, r); err != nil {
+	if err := g.checkNumber(&c.x, r.Point); err != nil {
 		return err
 	}
 	if err := g.check(c, &m.t); err != nil {
@@ -389,7 +418,7 @@ func (p *PendingMember) Finish(m3 []byte) (*MemberKey, error) {
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("groupsig: credential: %w", err)
 	}
-	if p.point != nil && !m.cred.x.Equal(p.gk.numberOf(p.session, p.member, p.point)) {
+	if p.seed != nil && !m.cred.x.Equal(p.gk.numberOf(p.session, p.member, p.seed)) {
 		m.Wipe()
 		return nil, errors.New("groupsig: the credential isn't for the application")
 	}
@@ -401,7 +430,7 @@ func (p *PendingMember) Finish(m3 []byte) (*MemberKey, error) {
 	return m, nil
 }
 
-func (p *PendingMember) wiped() bool { return p == nil || len(p.y) == 0 && p.point == nil }
+func (p *PendingMember) wiped() bool { return p == nil || len(p.y) == 0 && p.seed == nil }
 
 // Group returns the key of the group that is joined.
 func (p *PendingMember) Group() *GroupKey {
@@ -417,7 +446,8 @@ func (p *PendingMember) Wipe() {
 		return
 	}
 	wipe(p.y)
-	p.y, p.point = nil, nil
+	clear(p.seed)
+	p.y, p.seed = nil, nil
 }
 
 // MarshalBinary returns the canonical encoding, which is secret.
@@ -435,7 +465,7 @@ func (p *PendingMember) MarshalBinary() ([]byte, error) {
 	for j := range p.y {
 		putScalar(&e, &p.y[j])
 	}
-	e.Fixed(p.point)
+	e.Fixed(p.seed)
 	return e.Data(), nil
 }
 
@@ -455,7 +485,7 @@ func (k *GroupKey) ParsePendingMember(data []byte) (*PendingMember, error) {
 		readScalar(d, "y", &p.y[j])
 	}
 	if k.s.Static {
-		p.point = d.Fixed("point", staticPoint)
+		p.seed = d.Fixed("point", staticSeed)
 	}
 	if err := join.CheckMember(p.member); err != nil {
 		d.Fail("member", "%v", err)

@@ -19,14 +19,15 @@ import (
 )
 
 // An Opening says who made a signature, and proves it: what the signature carries is A;
-// A and x are a credential of T; and the member signed T. If nobody is registered with
+// A and x are a credential of T; and the member signed T. In the static form T is x·P2, and x
+// isn't shown, since it would make a key of the opening. If nobody is registered with
 // A there is no record, and the opening accuses the issuer; but where keys move there are no
 // such openings, since anybody can make credentials for the keys before the last: see
 // [Update].
 type Opening struct {
 	a      bls12381.G1
-	record *join.Record // without evidence, or nil
-	x      bls12381.Scalar
+	record *join.Record    // without evidence, or nil
+	x      bls12381.Scalar // 0 in the static form
 	proof  *sigma.Proof
 }
 
@@ -67,7 +68,7 @@ func (o *Opening) MarshalBinary() ([]byte, error) {
 		}
 	}
 	e.Bytes(record)
-	if o.record != nil {
+	if o.record != nil && !o.x.IsZero() {
 		e.Fixed(o.x.Bytes())
 	}
 	return e.Data(), nil
@@ -81,7 +82,7 @@ func (o *Opening) UnmarshalBinary(data []byte) error {
 	readG1(d, "A", &q.a)
 	b := d.Bytes("proof", sigma.Size(maxSecrets))
 	record := d.Bytes("record", maxRecord)
-	if len(record) > 0 {
+	if len(record) > 0 && d.Remaining() > 0 {
 		readScalar(d, "x", &q.x)
 	}
 	if err := d.Finish(); err != nil {
@@ -170,7 +171,9 @@ func (k *RoleKeys) Open(g *GroupKey, register *join.Register, msg transcript.Mes
 		}
 		own := *r
 		own.Evidence = nil
-		o.record, o.x = &own, c.x
+		if o.record = &own; !g.s.Static {
+			o.x = c.x
+		}
 	}
 	if o.record == nil && g.Moves() {
 		return nil, tokens.ErrUnknown
@@ -275,11 +278,14 @@ func (k *GroupKey) VerifyOpening(msg transcript.Message, sigContext, raw []byte,
 		return o.record.Verify(key)
 	}
 	t, err := k.pointOf(o.record)
-	if err == nil {
-		err = k.checkNumber(&o.x, o.record)
-	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case !k.s.Static:
 		err = k.check(&credential{o.a, o.x}, t)
+	case !o.x.IsZero():
+		err = errors.New("it shows a number")
+	default:
+		err = k.checkStatic(&o.a, o.record.Point)
 	}
 	if err != nil {
 		return fmt.Errorf("groupsig: opening: %w", err)

@@ -328,7 +328,7 @@ func TestStatic(t *testing.T) {
 	r := *g.register.Member("bob")
 	r.Evidence = nil
 	forged.record = &r
-	for _, x := range []*bls12381.Scalar{&alice.cred.x, &bob.cred.x} {
+	for _, x := range []*bls12381.Scalar{new(bls12381.Scalar), &alice.cred.x, &bob.cred.x} {
 		forged.x = *x
 		items, err := g.gk.openContext(sig, nil, &forged)
 		g.check(err)
@@ -340,8 +340,49 @@ func TestStatic(t *testing.T) {
 			t.Error("alice's signature is opened as bob's")
 		}
 	}
+	// An opening isn't a key: it has A, and so it mustn't have x, nor what x is made of.
+	b, err := o.MarshalBinary()
+	g.check(err)
+	_, m, err := g.gk.evidence(g.register.Member("alice"))
+	g.check(err)
+	if bytes.Contains(b, alice.cred.x.Bytes()) || bytes.Contains(b, m.proof) || !bytes.Contains(b, alice.cred.a.Bytes()) {
+		t.Error("the opening has alice's key")
+	}
+	shown := *o
+	shown.x = alice.cred.x
+	items, err := g.gk.openContext(sig, nil, &shown)
+	g.check(err)
+	raw, err := g.gk.s.parse(sig)
+	g.check(err)
+	shown.proof, err = g.gk.openStatement(raw, &shown.a).Prove(g.gk.dst("open"), items, g.opener.secrets)
+	g.check(err)
+	if g.gk.VerifyOpening(message("motion"), []byte("context"), sig, &shown, public("alice"), nil) == nil {
+		t.Error("an opening that shows x was accepted")
+	}
+	// A member registers the x that it asks for, and not another's.
+	for name, change := range map[string]func(r *join.Record){
+		"bob's point": func(r *join.Record) { r.Point = g.register.Member("bob").Point },
+		"no point":    func(r *join.Record) { r.Point = make([]byte, bls12381.G2Size) },
+		"short":       func(r *join.Record) { r.Point = r.Point[:staticSeed] },
+		"other seed":  func(r *join.Record) { r.Evidence[len(r.Evidence)-1] ^= 1 },
+		"no seed":     func(r *join.Record) { r.Evidence = r.Evidence[:len(r.Evidence)-staticSeed] },
+	} {
+		c, err := g.sessions.Open("carol", public("carol"), join.Fischlin, now, 60)
+		g.check(err)
+		_, m2, err := g.gk.NewJoin(g.gk.ID(), c, "carol", longTerm("carol"))
+		g.check(err)
+		r := new(join.Record)
+		g.check(r.UnmarshalBinary(m2))
+		change(r)
+		g.check(r.Sign(longTerm("carol")))
+		m2, err = r.MarshalBinary()
+		g.check(err)
+		if _, err := g.issuer.Issue(g.gk, g.sessions, g.gk.NewRegister(), m2, now); err == nil {
+			t.Errorf("%s: issued", name)
+		}
+	}
 	// A draft isn't read as the other form.
-	b, err := g.gk.MarshalBinary()
+	b, err = g.gk.MarshalBinary()
 	g.check(err)
 	k, err := ParseGroupKey(BBS04, b)
 	if err != nil || !k.Static() || k.ID() != g.gk.ID() {

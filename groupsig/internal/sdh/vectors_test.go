@@ -42,7 +42,7 @@ func frozen(t *testing.T, s *Scheme) (*group, *MemberKey) {
 	}
 	m.cred.x = chosen("x")
 	if s.Static {
-		m.cred.x = *g.gk.numberOf(join.SessionID{7}, "ada", make([]byte, staticPoint))
+		m.cred.x = *g.gk.numberOf(join.SessionID{7}, "ada", make([]byte, staticSeed))
 	}
 	var inv bls12381.Scalar
 	inv.Inverse(inv.Add(&g.issuer.secrets[0], &m.cred.x))
