@@ -269,8 +269,14 @@ type State interface {
 
 // Replaces returns a [*StaleError] unless a state may take the place of one that a
 // verifier has, which may be nil: it is the same, or of the same group and kind with a
-// higher number. Two different ones with one number are the fault of who signed them.
+// higher number. Two different ones with one number are the fault of who signed them. In
+// groups that rekey a list has all steps of the one before besides.
 func Replaces(next, old State) error {
+	if n, ok := next.(*sdh.Update); ok && n != nil {
+		if o, ok := old.(*sdh.Update); ok && o != nil {
+			return n.Replaces(o)
+		}
+	}
 	n, o := core(next), core(old)
 	if n == nil {
 		return &StaleError{What: "state", Reason: "there is none"}

@@ -60,7 +60,7 @@ func (u *Update) MarshalBinary() ([]byte, error) {
 }
 
 // Replaces returns a *[StaleError] unless the update may take the place of one that a
-// verifier has, which may be nil.
+// verifier has, which may be nil: it goes on from it.
 func (u *Update) Replaces(old *Update) error {
 	if u.u == nil {
 		return errNoUpdate
@@ -68,7 +68,7 @@ func (u *Update) Replaces(old *Update) error {
 	if old == nil || old.u == nil {
 		return nil
 	}
-	return u.u.Replaces(&old.u.State)
+	return u.u.Replaces(old.u)
 }
 
 // KeyAt returns the group's key after a number of steps, for what is known to have been

@@ -330,6 +330,24 @@ func (u *Update) of(k *GroupKey) error {
 	return nil
 }
 
+// Replaces is that of [state.State], and demands that the update goes on from the old one,
+// which may be nil: under a key that has been replaced anybody can sign, and so an issuer
+// that has lost steps would let everybody in.
+func (u *Update) Replaces(old *Update) error {
+	if old == nil {
+		return u.State.Replaces(nil)
+	}
+	if err := u.State.Replaces(&old.State); err != nil {
+		return err
+	}
+	for i, b := range old.Entries(0) {
+		if next := u.Entries(0); i >= len(next) || !bytes.Equal(next[i], b) {
+			return &state.StaleError{What: "update", Reason: fmt.Sprintf("it hasn't step %d of the one that there is", i+1)}
+		}
+	}
+	return nil
+}
+
 // Fresh returns the current key, or a *[state.StaleError] unless the update is one of the
 // group, in force now, and its number not lower than the highest that the verifier has seen.
 func (k *GroupKey) Fresh(u *Update, now int64, minNumber uint64) (*GroupKey, error) {

@@ -303,9 +303,20 @@ func TestBadUpdates(t *testing.T) {
 		if k.Verify(message("m"), []byte("context"), g.sign(alice, "m")) != nil {
 			t.Error("alice's key was spoilt")
 		}
-		if fork.Key().Equal(k) || !k.Equal(u.Key()) || fork.Replaces(&u.State) != nil {
+		if fork.Key().Equal(k) || !k.Equal(u.Key()) {
 			t.Error("versions that are equal")
 		}
+		// Nor do verifiers take one, or one that has lost steps: anybody can sign under it.
+		g.register = g.gk.NewRegister()
+		lost := g.update(3, nil)
+		for name, next := range map[string]*Update{"a fork": fork, "no steps": lost} {
+			if next.State.Replaces(&u.State) != nil || !errors.As(next.Replaces(u), new(*state.StaleError)) {
+				t.Errorf("%s takes the place of the update", name)
+			}
+		}
+		g.check(u.Replaces(u))
+		g.check(u.Replaces(nil))
+		g.check(u.Replaces(new(Update)))
 	})
 	g := newGroup(t, DP06, "no updates")
 	if _, err := g.issuer.Update(g.gk, g.register, termsOf(1), nil); err == nil {
