@@ -70,19 +70,21 @@ type Member interface {
 // A Tracer is a Group that tells the signatures of a member whose trapdoor it reveals
 // to itself. Groups of KTY04 are.
 type Tracer interface {
-	// Trace reports whether a signature, which the caller has verified, is the member's.
-	Trace(member string, sig []byte) (bool, error)
+	// Trace verifies a signature, and reports whether it is the member's.
+	Trace(member string, msg, context, sig []byte) (bool, error)
 }
 
 // A Claimer is a Member that proves that a signature is its own. Members of groups of
 // KTY04 are.
 type Claimer interface {
-	Claim(sig, context []byte) ([]byte, error)
+	// Claim makes the proof, for what it is for. It doesn't verify the signature.
+	Claim(sig, purpose []byte) ([]byte, error)
 }
 
 // A ClaimVerifier is a Verifier of claims.
 type ClaimVerifier interface {
-	VerifyClaim(sig, context, claim []byte) error
+	// VerifyClaim checks the proof, and the signature, of which it shows a part only.
+	VerifyClaim(msg, context, sig, purpose, claim []byte) error
 }
 
 var errNoMember = errors.New("legacy: no such member")

@@ -178,22 +178,35 @@ func conform(t *testing.T, s Scheme) {
 	}
 	if traces {
 		for name, sig := range sigs {
-			if is, err := tracer.Trace("ada", sig); err != nil || is != (name == "ada") {
+			if is, err := tracer.Trace("ada", msg, nil, sig); err != nil || is != (name == "ada") {
 				t.Errorf("traced: %v, %v", is, err)
 			}
 		}
-		if _, err := tracer.Trace("eve", sigs["ada"]); err == nil {
+		if _, err := tracer.Trace("eve", msg, nil, sigs["ada"]); err == nil {
 			t.Error("eve is traced")
 		}
 		claim, err := claimer.Claim(sigs["ada"], nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := verifier.VerifyClaim(sigs["ada"], nil, claim); err != nil {
+		if err := verifier.VerifyClaim(msg, nil, sigs["ada"], nil, claim); err != nil {
 			t.Error(err)
 		}
-		if verifier.VerifyClaim(sigs["bob"], nil, claim) == nil || verifier.VerifyClaim(again, nil, claim) == nil {
+		if verifier.VerifyClaim(msg, nil, sigs["bob"], nil, claim) == nil || verifier.VerifyClaim(msg, nil, again, nil, claim) == nil ||
+			verifier.VerifyClaim([]byte("massage"), nil, sigs["ada"], nil, claim) == nil {
 			t.Error("a claim of another signature")
+		}
+		// T4 to T7 of ada's in bob's: what traces and what claims look at.
+		mixed, size := bytes.Clone(sigs["bob"]), 3072/8
+		copy(mixed[3*size:7*size], sigs["ada"][3*size:])
+		if claim, err = claimer.Claim(mixed, nil); err != nil {
+			t.Fatal(err)
+		}
+		if verifier.VerifyClaim(msg, nil, mixed, nil, claim) == nil {
+			t.Error("a claim of what nobody signed")
+		}
+		if _, err := tracer.Trace("ada", msg, nil, mixed); err == nil {
+			t.Error("traced what nobody signed")
 		}
 	}
 

@@ -98,8 +98,15 @@ func (v rsaVerifier) VerifyOpening(msg, context, sig, opening []byte, key ed2551
 
 type claimVerifier struct{ rsaVerifier }
 
-func (v claimVerifier) VerifyClaim(sig, context, claim []byte) error {
-	return v.gk.VerifyClaim(sig, context, claim)
+func (v claimVerifier) VerifyClaim(msg, context, sig, purpose, claim []byte) error {
+	return v.verifyClaim(msg, context, sig, purpose, claim)
+}
+
+func (v rsaVerifier) verifyClaim(msg, context, sig, purpose, claim []byte) error {
+	if err := v.gk.Verify(msg, context, sig); err != nil {
+		return err
+	}
+	return v.gk.VerifyClaim(sig, purpose, claim)
 }
 
 type rsaGroup struct {
@@ -181,11 +188,14 @@ func (g *tracingGroup) Join(member string, key ed25519.PrivateKey) (Member, erro
 	return m, nil
 }
 
-func (g *tracingGroup) VerifyClaim(sig, context, claim []byte) error {
-	return g.gk.VerifyClaim(sig, context, claim)
+func (g *tracingGroup) VerifyClaim(msg, context, sig, purpose, claim []byte) error {
+	return g.verifyClaim(msg, context, sig, purpose, claim)
 }
 
-func (g *tracingGroup) Trace(member string, sig []byte) (bool, error) {
+func (g *tracingGroup) Trace(member string, msg, context, sig []byte) (bool, error) {
+	if err := g.gk.Verify(msg, context, sig); err != nil {
+		return false, err
+	}
 	r := g.known.Member(member)
 	if r == nil {
 		return false, errNoMember
