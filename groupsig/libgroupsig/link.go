@@ -19,7 +19,8 @@ type Signed struct{ Message, Signature []byte }
 //
 // The proof is about sums over all scopes, and in one scope two members together can make
 // one for their own two pseudonyms. So the pseudonyms of one scope must be equal here. The
-// library exports proofs of DL21SEQ with another last byte.
+// text is hashed with SHA-1: who chose it could have made another that the proof fits as
+// well. The library exports proofs of DL21SEQ with another last byte.
 func (k *GroupKey) VerifyLink(set []Signed, text, proof []byte) error {
 	if !k.scheme.HasScopes() {
 		return fmt.Errorf("libgroupsig: %s has no links", k.scheme)
