@@ -4,9 +4,6 @@
 package ds18
 
 import (
-	"runtime"
-	"sync"
-
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/batch"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -63,7 +60,7 @@ func (b *Batch) Verify() error {
 	}
 	errs := make([]error, len(b.sigs))
 	good := make([]bool, len(b.sigs))
-	parallel(len(b.sigs), func(i int) { good[i] = b.proved(i, o.Context) })
+	tokens.Parallel(len(b.sigs), func(i int) { good[i] = b.proved(i, o.Context) })
 	var items []int
 	for i, ok := range good {
 		if ok {
@@ -78,7 +75,7 @@ func (b *Batch) Verify() error {
 		batch.Locate(batch.Problem[bool]{
 			N: len(items), Sum: sum, IsZero: func(ok bool) bool { return ok },
 			Confirm: func(suspects []int) []int {
-				parallel(len(suspects), func(j int) {
+				tokens.Parallel(len(suspects), func(j int) {
 					if i := items[suspects[j]]; !b.g.valid(b.msgs[i], b.sigs[i], o.Context) {
 						errs[i] = ErrSignature
 					}
@@ -153,34 +150,14 @@ func (b *Batch) sum(items []int, weights *transcript.Weights) bool {
 		}
 		pairs = append(pairs, bls12381.PairOf(&own[i], &sig.ww))
 	}
-	parallel(n, func(i int) {
+	tokens.Parallel(n, func(i int) {
 		own[i].MultiMultVarTime(bls12381.MulG1(&d[i], &b.sigs[items[i]].z), bls12381.MulG1Table(&e[i], tableP1()))
 		own[i].Neg(&own[i])
 	})
 	var p [3]bls12381.G1
-	parallel(3, func(i int) { p[i].MultiMultVarTime([][]bls12381.G1Term{m1, m2, p2}[i]...) })
+	tokens.Parallel(3, func(i int) { p[i].MultiMultVarTime([][]bls12381.G1Term{m1, m2, p2}[i]...) })
 	for i, lines := range []*bls12381.Lines{b.g.x, b.g.y, b.g.p2} {
 		pairs[i] = bls12381.PairWith(&p[i], lines)
 	}
 	return bls12381.PairingCheckVarTime(pairs...)
-}
-
-// parallel calls f with 0 to n-1, on all processors.
-func parallel(n int, f func(int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	if workers <= 1 {
-		for i := range n {
-			f(i)
-		}
-		return
-	}
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				f(i)
-			}
-		})
-	}
-	wg.Wait()
 }

@@ -221,8 +221,8 @@ func (g *GroupKey) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	label := d.Bytes("label", join.MaxLabel)
 	var pub issuerPublic
-	readG2(d, "X", &pub.x)
-	readG2(d, "Y", &pub.y)
+	tokens.ReadG2(d, "X", &pub.x)
+	tokens.ReadG2(d, "Y", &pub.y)
 	var opener openerPublic
 	opener.read(d)
 	a := d.Fixed("issuer's proof", sigma.Size(2))

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -244,8 +245,8 @@ func (j *Join) MarshalBinary() ([]byte, error) {
 	e.Bytes(g)
 	e.Bytes(c)
 	e.Bytes(r)
-	putSecret(&e, j.r.Bytes())
-	putSecret(&e, j.q.Bytes())
+	tokens.PutSecret(&e, j.r.Bytes())
+	tokens.PutSecret(&e, j.q.Bytes())
 	return e.Data(), nil
 }
 
@@ -257,8 +258,8 @@ func (j *Join) UnmarshalBinary(data []byte) error {
 	c := d.Bytes("challenge", 1024)
 	r := d.Bytes("request", 2048)
 	var q Join
-	readSecret(d, "r", &q.r)
-	readSecret(d, "q", &q.q)
+	tokens.ReadSecret(d, "r", &q.r)
+	tokens.ReadSecret(d, "q", &q.q)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ds18: join: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
 )
@@ -128,8 +129,8 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	e.U8(suite)
 	e.Bytes(g)
 	e.Bytes(r)
-	putSecret(&e, m.r.Bytes())
-	putSecret(&e, m.q.Bytes())
+	tokens.PutSecret(&e, m.r.Bytes())
+	tokens.PutSecret(&e, m.q.Bytes())
 	e.Fixed(m.z.Bytes())
 	e.Fixed(m.w.Bytes())
 	e.Fixed(m.ww.Bytes())
@@ -143,11 +144,11 @@ func (m *MemberKey) UnmarshalBinary(data []byte) error {
 	g := d.Bytes("group key", maxGroupKey)
 	r := d.Bytes("record", maxRecord)
 	q := &MemberKey{g: new(GroupKey), record: new(Record)}
-	readSecret(d, "r", &q.r)
-	readSecret(d, "q", &q.q)
-	readG1(d, "Z", &q.z)
-	readG1(d, "W", &q.w)
-	readG2(d, "WW", &q.ww)
+	tokens.ReadSecret(d, "r", &q.r)
+	tokens.ReadSecret(d, "q", &q.q)
+	tokens.ReadG1(d, "Z", &q.z)
+	tokens.ReadG1(d, "W", &q.w)
+	tokens.ReadG2(d, "WW", &q.ww)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ds18: member key: %w", err)
 	}

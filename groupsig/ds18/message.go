@@ -68,8 +68,8 @@ func (v *evidence) append(e *wire.Encoder) {
 
 func (v *evidence) read(d *wire.Decoder) {
 	for i := range v.s {
-		readG2(d, fmt.Sprint("S", i), &v.s[i])
-		readG2(d, fmt.Sprint("F", i), &v.f2[i])
+		tokens.ReadG2(d, fmt.Sprint("S", i), &v.s[i])
+		tokens.ReadG2(d, fmt.Sprint("F", i), &v.f2[i])
 	}
 	v.proof = d.Fixed("proof", proofSize)
 }
@@ -109,8 +109,8 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Request
 	d.Read("session", q.session[:])
-	readG1(d, "U", &q.u)
-	readG1(d, "Q", &q.q)
+	tokens.ReadG1(d, "U", &q.u)
+	tokens.ReadG1(d, "Q", &q.q)
 	q.key = d.Fixed("key", ed25519.PublicKeySize)
 	q.sig = d.Fixed("signature", ed25519.SignatureSize)
 	q.evidence.read(d)
@@ -153,8 +153,8 @@ func requestOf(rec *Record) (*Request, *Challenge, error) {
 	c := &Challenge{Scheme: rec.Scheme, GroupID: rec.GroupID, Session: rec.Session, Member: rec.Member}
 	r := &Request{session: rec.Session, key: rec.Key, sig: rec.Signature}
 	p := wire.NewDecoder(rec.Point)
-	readG1(p, "U", &r.u)
-	readG1(p, "Q", &r.q)
+	tokens.ReadG1(p, "U", &r.u)
+	tokens.ReadG1(p, "Q", &r.q)
 	if err := p.Finish(); err != nil {
 		return nil, nil, err
 	}
@@ -170,8 +170,8 @@ func requestOf(rec *Record) (*Request, *Challenge, error) {
 // pointsOf returns Q and U of a record, whose token r·P2 has e(U, P2) = e(Q, r·P2).
 func pointsOf(rec *Record) (p tokens.Points, err error) {
 	d := wire.NewDecoder(rec.Point)
-	readG1(d, "U", &p.Multiple)
-	readG1(d, "Q", &p.Base)
+	tokens.ReadG1(d, "U", &p.Multiple)
+	tokens.ReadG1(d, "Q", &p.Base)
 	return p, d.Finish()
 }
 
@@ -203,9 +203,9 @@ func (c *Credential) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Credential
 	d.Read("session", q.session[:])
-	readG1(d, "Z", &q.z)
-	readG1(d, "W", &q.w)
-	readG2(d, "WW", &q.ww)
+	tokens.ReadG1(d, "Z", &q.z)
+	tokens.ReadG1(d, "W", &q.w)
+	tokens.ReadG2(d, "WW", &q.ww)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ds18: credential: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -69,8 +70,8 @@ func ParseSignature(raw []byte) (*Signature, error) {
 func readSignature(d *wire.Decoder) (*Signature, error) {
 	sig := new(Signature)
 	sig.readPoints(d)
-	readScalar(d, "c", &sig.c)
-	readScalar(d, "s", &sig.s)
+	tokens.ReadScalar(d, "c", &sig.c)
+	tokens.ReadScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
@@ -78,11 +79,11 @@ func readSignature(d *wire.Decoder) (*Signature, error) {
 }
 
 func (sig *Signature) readPoints(d *wire.Decoder) {
-	readG1(d, "M1", &sig.m1)
-	readG1(d, "M2", &sig.m2)
-	readG1(d, "Z", &sig.z)
-	readG1(d, "W", &sig.w)
-	readG2(d, "WW", &sig.ww)
+	tokens.ReadG1(d, "M1", &sig.m1)
+	tokens.ReadG1(d, "M2", &sig.m2)
+	tokens.ReadG1(d, "Z", &sig.z)
+	tokens.ReadG1(d, "W", &sig.w)
+	tokens.ReadG2(d, "WW", &sig.ww)
 }
 
 // ParseBatchSignature decodes what BatchBytes returned for a signature of msg, with
@@ -96,7 +97,7 @@ func (g *GroupKey) ParseBatchSignature(raw, msg []byte, opts *VerifyOptions) (*S
 			d.Fail("R", "%v", err)
 		}
 	}
-	readScalar(d, "s", &sig.s)
+	tokens.ReadScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
@@ -106,14 +107,6 @@ func (g *GroupKey) ParseBatchSignature(raw, msg []byte, opts *VerifyOptions) (*S
 	}
 	sig.c.Set(g.challenge(msg, context, sig, sig.r))
 	return sig, nil
-}
-
-func readScalar(d *wire.Decoder, field string, k *bls12381.Scalar) {
-	if b := d.Fixed(field, bls12381.ScalarSize); b != nil {
-		if err := k.SetBytes(b); err != nil {
-			d.Fail(field, "%v", err)
-		}
-	}
 }
 
 // MarshalBinary returns a version and a suite, and then Bytes.

@@ -5,7 +5,6 @@ package klap20
 
 import (
 	"runtime"
-	"sync"
 
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/batch"
@@ -59,7 +58,7 @@ func (b *Batch) Verify() error {
 	}
 	errs := make([]error, len(b.sigs))
 	good := make([]bool, len(b.sigs))
-	parallel(len(b.sigs), func(i int) { good[i] = b.proved(i, o.Context) })
+	tokens.Parallel(len(b.sigs), func(i int) { good[i] = b.proved(i, o.Context) })
 	var items []int
 	for i, ok := range good {
 		if ok {
@@ -74,7 +73,7 @@ func (b *Batch) Verify() error {
 		batch.Locate(batch.Problem[bool]{
 			N: len(items), Sum: sum, IsZero: func(ok bool) bool { return ok },
 			Confirm: func(suspects []int) []int {
-				parallel(len(suspects), func(j int) {
+				tokens.Parallel(len(suspects), func(j int) {
 					if i := items[suspects[j]]; !b.g.valid(b.msgs[i], b.sigs[i], o.Context) {
 						errs[i] = ErrSignature
 					}
@@ -138,7 +137,7 @@ func (b *Batch) sum(items []int, weights *transcript.Weights) bool {
 	const chunk = 256 // that many are worth another goroutine
 	workers := max(1, min(runtime.GOMAXPROCS(0), n/chunk))
 	parts := make([][3]bls12381.G1, workers)
-	parallel(workers, func(j int) {
+	tokens.Parallel(workers, func(j int) {
 		lo, hi := j*n/workers, (j+1)*n/workers
 		parts[j] = b.part(items[lo:hi], d[lo:hi], e[lo:hi])
 	})
@@ -172,24 +171,4 @@ func (b *Batch) part(items []int, d, e []bls12381.Scalar) (p [3]bls12381.G1) {
 	p[1].MultiMultVarTime(uu...)
 	p[2].MultiMultVarTime(ww...)
 	return p
-}
-
-// parallel calls f with 0 to n-1, on all processors.
-func parallel(n int, f func(int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	if workers <= 1 {
-		for i := range n {
-			f(i)
-		}
-		return
-	}
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				f(i)
-			}
-		})
-	}
-	wg.Wait()
 }

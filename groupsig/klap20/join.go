@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -235,7 +236,7 @@ func (j *Join) MarshalBinary() ([]byte, error) {
 	e.Bytes(g)
 	e.Bytes(c)
 	e.Bytes(r)
-	putSecret(&e, j.alpha.Bytes())
+	tokens.PutSecret(&e, j.alpha.Bytes())
 	return e.Data(), nil
 }
 
@@ -247,7 +248,7 @@ func (j *Join) UnmarshalBinary(data []byte) error {
 	c := d.Bytes("challenge", 1024)
 	r := d.Bytes("request", 1024)
 	var q Join
-	readSecret(d, "alpha", &q.alpha)
+	tokens.ReadSecret(d, "alpha", &q.alpha)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("klap20: join: %w", err)
 	}

@@ -54,8 +54,8 @@ func (p *issuerPublic) encode() []byte {
 func (p *issuerPublic) decode(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
-	readG2(d, "X", &p.x)
-	readG2(d, "Y", &p.y)
+	tokens.ReadG2(d, "X", &p.x)
+	tokens.ReadG2(d, "Y", &p.y)
 	return d.Finish()
 }
 
@@ -111,8 +111,8 @@ func (k *IssuerKey) MarshalBinary() ([]byte, error) {
 	e.Grow(2 + 2*bls12381.ScalarSize)
 	e.U8(version)
 	e.U8(suite)
-	putSecret(&e, k.x.Bytes())
-	putSecret(&e, k.y.Bytes())
+	tokens.PutSecret(&e, k.x.Bytes())
+	tokens.PutSecret(&e, k.y.Bytes())
 	return e.Data(), nil
 }
 
@@ -121,8 +121,8 @@ func (k *IssuerKey) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	var q IssuerKey
-	readSecret(d, "x", &q.x)
-	readSecret(d, "y", &q.y)
+	tokens.ReadSecret(d, "x", &q.x)
+	tokens.ReadSecret(d, "y", &q.y)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("klap20: issuer key: %w", err)
 	}
@@ -190,8 +190,8 @@ func (p *openerPublic) decode(data []byte) error {
 
 // read refuses equal points: one key would decrypt both encryptions.
 func (p *openerPublic) read(d *wire.Decoder) {
-	readG2(d, "Z0", &p.z[0])
-	readG2(d, "Z1", &p.z[1])
+	tokens.ReadG2(d, "Z0", &p.z[0])
+	tokens.ReadG2(d, "Z1", &p.z[1])
 	p.list = d.Fixed("Ed25519 key", ed25519.PublicKeySize)
 	if d.Err() == nil && p.z[0].Equal(&p.z[1]) {
 		d.Fail("Z1", "equals Z0")
@@ -241,8 +241,8 @@ func (k *OpenerKey) MarshalBinary() ([]byte, error) {
 	e.Grow(2 + tokens.SeedSize + 2*bls12381.ScalarSize)
 	e.U8(version)
 	e.U8(suite)
-	putSecret(&e, k.z[0].Bytes())
-	putSecret(&e, k.z[1].Bytes())
+	tokens.PutSecret(&e, k.z[0].Bytes())
+	tokens.PutSecret(&e, k.z[1].Bytes())
 	seed := k.k.Seed()
 	e.Fixed(seed[:])
 	clear(seed[:])
@@ -254,8 +254,8 @@ func (k *OpenerKey) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	var q OpenerKey
-	readSecret(d, "z0", &q.z[0])
-	readSecret(d, "z1", &q.z[1])
+	tokens.ReadSecret(d, "z0", &q.z[0])
+	tokens.ReadSecret(d, "z1", &q.z[1])
 	if d.Err() == nil && q.z[0].Equal(&q.z[1]) {
 		d.Fail("z1", "equals z0")
 	}
@@ -272,42 +272,6 @@ func (k *OpenerKey) UnmarshalBinary(data []byte) error {
 }
 
 var errWiped = errors.New("klap20: the key has been wiped")
-
-// putSecret appends b and clears it.
-func putSecret(e *wire.Encoder, b []byte) {
-	e.Fixed(b)
-	clear(b)
-}
-
-// readSecret reads a scalar other than 0.
-func readSecret(d *wire.Decoder, field string, k *bls12381.Scalar) {
-	b := d.Fixed(field, bls12381.ScalarSize)
-	if b == nil {
-		return
-	}
-	if err := k.SetBytesNonZero(b); err != nil {
-		d.Fail(field, "%v", err)
-	}
-	clear(b)
-}
-
-// readG1 reads a point other than the identity.
-func readG1(d *wire.Decoder, field string, p *bls12381.G1) {
-	if b := d.Fixed(field, bls12381.G1Size); b != nil {
-		if err := p.SetBytes(b); err != nil {
-			d.Fail(field, "%v", err)
-		}
-	}
-}
-
-// readG2 reads a point other than the identity.
-func readG2(d *wire.Decoder, field string, p *bls12381.G2) {
-	if b := d.Fixed(field, bls12381.G2Size); b != nil {
-		if err := p.SetBytes(b); err != nil {
-			d.Fail(field, "%v", err)
-		}
-	}
-}
 
 // secrets returns the statement X = x·P2, Y = y·P2.
 func (p *issuerPublic) secrets() *sigma.Statement { return twoLogs(&p.x, &p.y) }

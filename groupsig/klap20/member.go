@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
 )
@@ -118,8 +119,8 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	e.U8(suite)
 	e.Bytes(g)
 	e.Bytes(r)
-	putSecret(&e, m.alpha.Bytes())
-	putSecret(&e, m.v.Bytes())
+	tokens.PutSecret(&e, m.alpha.Bytes())
+	tokens.PutSecret(&e, m.v.Bytes())
 	return e.Data(), nil
 }
 
@@ -130,8 +131,8 @@ func (m *MemberKey) UnmarshalBinary(data []byte) error {
 	g := d.Bytes("group key", maxGroupKey)
 	r := d.Bytes("record", maxRecord)
 	q := &MemberKey{g: new(GroupKey), record: new(Record)}
-	readSecret(d, "alpha", &q.alpha)
-	readG1(d, "v", &q.v)
+	tokens.ReadSecret(d, "alpha", &q.alpha)
+	tokens.ReadG1(d, "v", &q.v)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("klap20: member key: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
 )
@@ -67,10 +68,10 @@ func (v *evidence) append(e *wire.Encoder) {
 }
 
 func (v *evidence) read(d *wire.Decoder) {
-	readG1(d, "w", &v.w)
+	tokens.ReadG1(d, "w", &v.w)
 	for i := range v.s {
-		readG2(d, fmt.Sprint("S", i), &v.s[i])
-		readG2(d, fmt.Sprint("F", i), &v.f2[i])
+		tokens.ReadG2(d, fmt.Sprint("S", i), &v.s[i])
+		tokens.ReadG2(d, fmt.Sprint("F", i), &v.f2[i])
 	}
 	v.proof = d.Fixed("proof", proofSize)
 }
@@ -109,7 +110,7 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Request
 	d.Read("session", q.session[:])
-	readG1(d, "f", &q.f)
+	tokens.ReadG1(d, "f", &q.f)
 	q.key = d.Fixed("key", ed25519.PublicKeySize)
 	q.sig = d.Fixed("signature", ed25519.SignatureSize)
 	q.evidence.read(d)
@@ -153,7 +154,7 @@ func requestOf(rec *Record) (*Request, *Challenge, error) {
 	c := &Challenge{Scheme: rec.Scheme, GroupID: rec.GroupID, Session: rec.Session, Member: rec.Member}
 	r := &Request{session: rec.Session, key: rec.Key, sig: rec.Signature}
 	p := wire.NewDecoder(rec.Point)
-	readG1(p, "f", &r.f)
+	tokens.ReadG1(p, "f", &r.f)
 	if err := p.Finish(); err != nil {
 		return nil, nil, err
 	}
@@ -191,7 +192,7 @@ func (c *Credential) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Credential
 	d.Read("session", q.session[:])
-	readG1(d, "v", &q.v)
+	tokens.ReadG1(d, "v", &q.v)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("klap20: credential: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -63,8 +64,8 @@ func ParseSignature(raw []byte) (*Signature, error) {
 func readSignature(d *wire.Decoder) (*Signature, error) {
 	sig := new(Signature)
 	sig.readPoints(d)
-	readScalar(d, "c", &sig.c)
-	readScalar(d, "s", &sig.s)
+	tokens.ReadScalar(d, "c", &sig.c)
+	tokens.ReadScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
@@ -72,9 +73,9 @@ func readSignature(d *wire.Decoder) (*Signature, error) {
 }
 
 func (sig *Signature) readPoints(d *wire.Decoder) {
-	readG1(d, "uu", &sig.uu)
-	readG1(d, "vv", &sig.vv)
-	readG1(d, "ww", &sig.ww)
+	tokens.ReadG1(d, "uu", &sig.uu)
+	tokens.ReadG1(d, "vv", &sig.vv)
+	tokens.ReadG1(d, "ww", &sig.ww)
 }
 
 // ParseBatchSignature decodes what BatchBytes returned for a signature of msg, with
@@ -88,7 +89,7 @@ func (g *GroupKey) ParseBatchSignature(raw, msg []byte, opts *VerifyOptions) (*S
 			d.Fail("R", "%v", err)
 		}
 	}
-	readScalar(d, "s", &sig.s)
+	tokens.ReadScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
@@ -98,14 +99,6 @@ func (g *GroupKey) ParseBatchSignature(raw, msg []byte, opts *VerifyOptions) (*S
 	}
 	sig.c.Set(g.challenge(msg, context, sig, sig.r))
 	return sig, nil
-}
-
-func readScalar(d *wire.Decoder, field string, k *bls12381.Scalar) {
-	if b := d.Fixed(field, bls12381.ScalarSize); b != nil {
-		if err := k.SetBytes(b); err != nil {
-			d.Fail(field, "%v", err)
-		}
-	}
 }
 
 // MarshalBinary returns a version and a suite, and then Bytes.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/undersign/undersign/groupsig/internal/join"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -227,7 +228,7 @@ func (j *Join) MarshalBinary() ([]byte, error) {
 	e.Bytes(g)
 	e.Bytes(c)
 	e.Bytes(r)
-	putSecret(&e, j.sk.Bytes())
+	tokens.PutSecret(&e, j.sk.Bytes())
 	return e.Data(), nil
 }
 
@@ -239,7 +240,7 @@ func (j *Join) UnmarshalBinary(data []byte) error {
 	c := d.Bytes("challenge", 1024)
 	r := d.Bytes("request", maxProof+1024)
 	var q Join
-	readSecret(d, "sk", &q.sk)
+	tokens.ReadSecret(d, "sk", &q.sk)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ps16: join: %w", err)
 	}

@@ -57,8 +57,8 @@ func (p *issuerPublic) encode() []byte {
 func (p *issuerPublic) decode(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
-	readG2(d, "X", &p.x)
-	readG2(d, "Y", &p.y)
+	tokens.ReadG2(d, "X", &p.x)
+	tokens.ReadG2(d, "Y", &p.y)
 	return d.Finish()
 }
 
@@ -114,8 +114,8 @@ func (k *IssuerKey) MarshalBinary() ([]byte, error) {
 	e.Grow(2 + 2*bls12381.ScalarSize)
 	e.U8(version)
 	e.U8(suite)
-	putSecret(&e, k.x.Bytes())
-	putSecret(&e, k.y.Bytes())
+	tokens.PutSecret(&e, k.x.Bytes())
+	tokens.PutSecret(&e, k.y.Bytes())
 	return e.Data(), nil
 }
 
@@ -124,8 +124,8 @@ func (k *IssuerKey) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	var q IssuerKey
-	readSecret(d, "x", &q.x)
-	readSecret(d, "y", &q.y)
+	tokens.ReadSecret(d, "x", &q.x)
+	tokens.ReadSecret(d, "y", &q.y)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ps16: issuer key: %w", err)
 	}
@@ -228,42 +228,6 @@ func (k *OpenerKey) UnmarshalBinary(data []byte) error {
 }
 
 var errWiped = errors.New("ps16: the key has been wiped")
-
-// putSecret appends b and clears it.
-func putSecret(e *wire.Encoder, b []byte) {
-	e.Fixed(b)
-	clear(b)
-}
-
-// readSecret reads a scalar other than 0.
-func readSecret(d *wire.Decoder, field string, k *bls12381.Scalar) {
-	b := d.Fixed(field, bls12381.ScalarSize)
-	if b == nil {
-		return
-	}
-	if err := k.SetBytesNonZero(b); err != nil {
-		d.Fail(field, "%v", err)
-	}
-	clear(b)
-}
-
-// readG1 reads a point other than the identity.
-func readG1(d *wire.Decoder, field string, p *bls12381.G1) {
-	if b := d.Fixed(field, bls12381.G1Size); b != nil {
-		if err := p.SetBytes(b); err != nil {
-			d.Fail(field, "%v", err)
-		}
-	}
-}
-
-// readG2 reads a point other than the identity.
-func readG2(d *wire.Decoder, field string, p *bls12381.G2) {
-	if b := d.Fixed(field, bls12381.G2Size); b != nil {
-		if err := p.SetBytes(b); err != nil {
-			d.Fail(field, "%v", err)
-		}
-	}
-}
 
 // secrets returns the statement X = x·P2, Y = y·P2.
 func (p *issuerPublic) secrets() *sigma.Statement {

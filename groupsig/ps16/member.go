@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
 )
@@ -118,9 +119,9 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	e.U8(suite)
 	e.Bytes(g)
 	e.Bytes(r)
-	putSecret(&e, m.sk.Bytes())
-	putSecret(&e, m.s1.Bytes())
-	putSecret(&e, m.s2.Bytes())
+	tokens.PutSecret(&e, m.sk.Bytes())
+	tokens.PutSecret(&e, m.s1.Bytes())
+	tokens.PutSecret(&e, m.s2.Bytes())
 	return e.Data(), nil
 }
 
@@ -131,9 +132,9 @@ func (m *MemberKey) UnmarshalBinary(data []byte) error {
 	g := d.Bytes("group key", maxGroupKey)
 	r := d.Bytes("record", maxRecord)
 	q := &MemberKey{g: new(GroupKey), record: new(Record)}
-	readSecret(d, "sk", &q.sk)
-	readG1(d, "sigma1", &q.s1)
-	readG1(d, "sigma2", &q.s2)
+	tokens.ReadSecret(d, "sk", &q.sk)
+	tokens.ReadG1(d, "sigma1", &q.s1)
+	tokens.ReadG1(d, "sigma2", &q.s2)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ps16: member key: %w", err)
 	}

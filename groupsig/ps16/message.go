@@ -10,6 +10,7 @@ import (
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
 )
@@ -89,8 +90,8 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Request
 	d.Read("session", q.session[:])
-	readG1(d, "tau", &q.tau)
-	readG2(d, "token", &q.ttau)
+	tokens.ReadG1(d, "tau", &q.tau)
+	tokens.ReadG2(d, "token", &q.ttau)
 	q.key = d.Fixed("key", ed25519.PublicKeySize)
 	q.sig = d.Fixed("signature", ed25519.SignatureSize)
 	q.proof = d.Bytes("proof", maxProof)
@@ -121,14 +122,14 @@ func requestOf(rec *Record) (*Request, *Challenge, error) {
 	c := &Challenge{Scheme: rec.Scheme, GroupID: rec.GroupID, Session: rec.Session, Member: rec.Member}
 	r := &Request{session: rec.Session, key: rec.Key, sig: rec.Signature}
 	p := wire.NewDecoder(rec.Point)
-	readG1(p, "tau", &r.tau)
+	tokens.ReadG1(p, "tau", &r.tau)
 	if err := p.Finish(); err != nil {
 		return nil, nil, err
 	}
 	d := wire.NewDecoder(rec.Evidence)
 	d.Read("nonce", c.Nonce[:])
 	c.Kind = join.Kind(d.U8("kind"))
-	readG2(d, "token", &r.ttau)
+	tokens.ReadG2(d, "token", &r.ttau)
 	r.proof = d.Bytes("proof", maxProof)
 	if err := d.Finish(); err != nil {
 		return nil, nil, fmt.Errorf("evidence: %w", err)
@@ -162,8 +163,8 @@ func (c *Credential) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Credential
 	d.Read("session", q.session[:])
-	readG1(d, "sigma1", &q.s1)
-	readG1(d, "sigma2", &q.s2)
+	tokens.ReadG1(d, "sigma1", &q.s1)
+	tokens.ReadG1(d, "sigma2", &q.s2)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ps16: credential: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -42,22 +43,14 @@ func ParseSignature(raw []byte) (*Signature, error) {
 
 func readSignature(d *wire.Decoder) (*Signature, error) {
 	sig := new(Signature)
-	readG1(d, "s1", &sig.s1)
-	readG1(d, "s2", &sig.s2)
-	readScalar(d, "c", &sig.c)
-	readScalar(d, "s", &sig.s)
+	tokens.ReadG1(d, "s1", &sig.s1)
+	tokens.ReadG1(d, "s2", &sig.s2)
+	tokens.ReadScalar(d, "c", &sig.c)
+	tokens.ReadScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
 	return sig, nil
-}
-
-func readScalar(d *wire.Decoder, field string, k *bls12381.Scalar) {
-	if b := d.Fixed(field, bls12381.ScalarSize); b != nil {
-		if err := k.SetBytes(b); err != nil {
-			d.Fail(field, "%v", err)
-		}
-	}
 }
 
 // MarshalBinary returns a version and a suite, and then Bytes.
