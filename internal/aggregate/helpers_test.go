@@ -57,6 +57,9 @@ type network struct {
 	seed    byte
 	output  io.Writer // of the nodes' logs
 	pid     int       // of the process that was started last
+
+	mu    sync.Mutex
+	peers []*rpc.Peer // what the gateway's party calls nodes by
 }
 
 // A running is a node that runs.
@@ -229,10 +232,17 @@ func (w *network) startAll() {
 	}
 }
 
+// peer returns the way to a node, the same each time: a node takes few connections of a party.
 func (w *network) peer(i int) *rpc.Peer {
-	p := rpc.NewPeer(w.gateway, w.ids[i].Fingerprint(), w.addrs[i])
-	w.t.Cleanup(p.Close)
-	return p
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.peers) <= i {
+		j := len(w.peers)
+		p := rpc.NewPeer(w.gateway, w.ids[j].Fingerprint(), w.addrs[j])
+		w.t.Cleanup(p.Close)
+		w.peers = append(w.peers, p)
+	}
+	return w.peers[i]
 }
 
 func (w *network) validator(i int) aggregatev1connect.ValidatorServiceClient {
