@@ -138,8 +138,7 @@ func joinError(err error) error {
 		return withHint(err, "ask for a new one: \"undersign invite\" at the other node")
 	case strings.Contains(s, roster.ErrName.Error()):
 		return withHint(err, "give it another name with --name")
-	case strings.Contains(s, "bad certificate"), strings.Contains(s, "permission_denied"), strings.Contains(s, "broken pipe"), strings.Contains(s, "connection reset"):
-		// A node that has no invitation out doesn't let strangers connect.
+	case strings.Contains(s, "doesn't let this one in"):
 		return withHint(err, "the invitation is used up or has expired: ask for a new one, \"undersign invite\" at the other node")
 	case strings.Contains(s, "not a party that is known"):
 		return withHint(err, "another node listens there than the one that made the invitation: ask for a new one, and where that node is")

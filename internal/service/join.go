@@ -19,6 +19,11 @@ import (
 	"github.com/undersign/undersign/internal/rpc"
 )
 
+// errShut is in the error about a node that proved its key and then ended the connection,
+// as one does that knows nothing of the caller and has no invitation out. What TLS or HTTP
+// say of it depends on who wrote first.
+var errShut = errors.New("the node is there, and doesn't let this one in")
+
 // Join uses an invitation for the party id, which listens at address, or doesn't if that
 // is empty. Afterwards each knows the other: here it is called name, or what it calls itself
 // if name is empty. Once more with the same invitation is allowed.
@@ -49,6 +54,9 @@ func Join(ctx context.Context, id *party.Identity, r *roster.Roster, rules []pol
 	var coded *connect.Error
 	if errors.As(err, &coded) && coded.Code() == connect.CodePermissionDenied {
 		return m, "", roster.ErrInvitation
+	}
+	if err != nil && ctx.Err() == nil && peer.PublicKey() != nil && !connect.IsWireError(err) {
+		return m, "", fmt.Errorf("service: %s: %w: %w", inv.Address, errShut, err)
 	}
 	if err != nil {
 		return m, "", fmt.Errorf("service: %s: %w", inv.Address, err)
