@@ -48,6 +48,9 @@ func relationsDL21(nym, diff, g1 *bls12381.G1) []relation {
 
 const secretsDL21 = 6
 
+// signedDL21 is the length of a signature up to the values of a sequence.
+const signedDL21 = 1 + 4*(4+bls12381.G1Size) + (1+secretsDL21)*(4+bls12381.ScalarSize)
+
 // lenSequence is the length of each of the three values of a sequence.
 const lenSequence = 32
 

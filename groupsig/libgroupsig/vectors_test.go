@@ -297,9 +297,13 @@ func testLink(t *testing.T, s *samples, k *GroupKey) {
 	if linked(set(l.Signatures...), proof) != l.Verdict || linked(set(l.Signatures[1], l.Signatures[0]), proof) != l.Reversed || linked(set("sig1", "sig3"), proof) != l.Of13 {
 		t.Error("a link has another verdict")
 	}
-	// What the library exports of DL21SEQ is something else.
-	if linked(set(l.Signatures...), l.Proof.Export.Hex) != (k.Scheme() == DL21) {
+	export := l.Proof.Export.Hex
+	if linked(set(l.Signatures...), export) != l.Verdict || linked(set("sig1", "sig3"), export) != l.Of13 {
 		t.Error("an exported link has another verdict")
+	}
+	twice := append(l.Signatures, l.Signatures[0])
+	if linked(set(twice...), proof) || linked(set(twice...), export) {
+		t.Error("a link of one signature twice")
 	}
 }
 
