@@ -45,10 +45,10 @@ func (l *limitListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		lc := &limitConn{Conn: c, l: l, address: network(c.RemoteAddr())}
-		if l.open.Add(1) <= l.most && lc.enter() {
+		if l.open.Load() < l.most && lc.enter() { // one goroutine accepts
+			l.open.Add(1)
 			return lc, nil
 		}
-		l.open.Add(-1)
 		c.Close()
 	}
 }
