@@ -8,13 +8,13 @@ import (
 	"encoding"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/undersign/undersign/groupsig/internal/tokens"
+	"github.com/undersign/undersign/groupsig/internal/tokentest"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 )
@@ -226,8 +226,6 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write testdata/signature.txt")
-
 // TestVectors freezes a signature that is made from chosen secrets, and thereby
 // labels, order and encodings.
 func TestVectors(t *testing.T) {
@@ -273,7 +271,7 @@ func TestVectors(t *testing.T) {
 	} {
 		fmt.Fprintf(&out, "%s: %x\n", line.name, line.b)
 	}
-	if *update {
+	if *tokentest.Update {
 		if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
