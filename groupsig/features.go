@@ -35,10 +35,10 @@ const (
 	// can sign under the keys before it: verifiers need the newest, and no opening accuses
 	// the issuer.
 	Rekey
-	// Static: the issuer makes the members' keys, and can sign in their names, as can the
-	// opener, who sees them in the records. Credentials, applications and records are secret;
-	// openings aren't. After a step that revokes a member everybody can sign in its name
-	// under the keys before.
+	// Static: the issuer makes the members' keys, and can sign in their names. See
+	// [StaticIssuer]. Credentials, applications and the records of its register are secret;
+	// what openers are given of them isn't, nor are openings. After a step that revokes a
+	// member everybody can sign in its name under the keys before.
 	Static
 	// Trace: the opener can reveal what traces a member, and members can claim what they
 	// signed. See [Revealer], [Tracer], [Linker], [Claimer] and [ClaimVerifier].

@@ -82,6 +82,19 @@ type IssuerKey interface {
 	Issue(gk GroupKey, s *Sessions, register *Register, application []byte, now int64, epoch uint64) ([]byte, error)
 }
 
+// A StaticIssuer is the [IssuerKey] of a static group, which makes members' whole keys.
+type StaticIssuer interface {
+	// MakeMember makes a member's key in one step, without the protocol for joining, and
+	// registers it. The long-term key signs the registration: it is the issuer's own, which
+	// vouches for the name, and is the one that the opener and judges then have to know.
+	MakeMember(gk GroupKey, register *Register, member string, key ed25519.PrivateKey) (MemberKey, error)
+	// MadeMember returns the key of a member of the issuer's register again.
+	MadeMember(gk GroupKey, register *Register, member string) (MemberKey, error)
+	// OpenerRecord returns what the opener is given of a record: not the member's secret,
+	// which the issuer's register has.
+	OpenerRecord(gk GroupKey, r *Record) (*Record, error)
+}
+
 // A Reissuer is an [IssuerKey] of a scheme with epochs.
 type Reissuer interface {
 	// Reissue makes a member's credential for another epoch, without the member. It

@@ -196,6 +196,38 @@ func (i *sdhIssuer) Issue(x GroupKey, s *Sessions, register *Register, applicati
 	return i.k.Issue(g.k, s, register, application, now)
 }
 
+func (i *sdhIssuer) MakeMember(x GroupKey, register *Register, member string, key ed25519.PrivateKey) (MemberKey, error) {
+	g, err := i.group(x)
+	if err != nil {
+		return nil, err
+	}
+	m, err := i.k.MakeMember(g.k, register, member, key)
+	if err != nil {
+		return nil, err
+	}
+	return &sdhMember{g: g, m: m}, nil
+}
+
+func (i *sdhIssuer) MadeMember(x GroupKey, register *Register, member string) (MemberKey, error) {
+	g, err := i.group(x)
+	if err != nil {
+		return nil, err
+	}
+	m, err := i.k.MadeMember(g.k, register, member)
+	if err != nil {
+		return nil, err
+	}
+	return &sdhMember{g: g, m: m}, nil
+}
+
+func (i *sdhIssuer) OpenerRecord(x GroupKey, r *Record) (*Record, error) {
+	g, err := i.group(x)
+	if err != nil {
+		return nil, err
+	}
+	return g.k.OpenerRecord(r)
+}
+
 type sdhOpener struct{ sdhRole }
 
 func (o *sdhOpener) Record(x GroupKey, register *Register, r *Record, key ed25519.PublicKey) error {
@@ -206,7 +238,11 @@ func (o *sdhOpener) Record(x GroupKey, register *Register, r *Record, key ed2551
 	if err := o.k.CheckRecord(g.k, r, key); err != nil {
 		return err
 	}
-	return register.Add(r)
+	own, err := g.k.OpenerRecord(r) // what isn't kept isn't lost
+	if err != nil {
+		return err
+	}
+	return register.Add(own)
 }
 
 func (o *sdhOpener) Open(x GroupKey, register *Register, msg, sig []byte, opts VerifyOptions, context []byte) (Opening, error) {

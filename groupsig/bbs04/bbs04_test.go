@@ -301,3 +301,48 @@ func TestRevocation(t *testing.T) {
 		t.Error("another feature")
 	}
 }
+
+// In a static group the issuer makes keys, and what the opener gets is none.
+func TestStatic(t *testing.T) {
+	g := newGroup(t, Static)
+	ada, err := g.issuer.MakeMember(g.gk, g.register, "ada", key("issuer"))
+	g.check(err)
+	sig := g.sign(ada, "m")
+	if len(sig) != 336 || ada.Member() != "ada" {
+		t.Errorf("%d bytes", len(sig))
+	}
+	g.check(g.gk.Verify([]byte("m"), sig, context))
+	again, err := g.issuer.MadeMember(g.gk, g.register, "ada")
+	g.check(err)
+	g.check(g.gk.Verify([]byte("m"), g.sign(again, "m"), context))
+	r, err := g.gk.OpenerRecord(g.register.Member("ada"))
+	g.check(err)
+	g.check(g.opener.CheckRecord(g.gk, r, public("issuer")))
+	if g.opener.CheckRecord(g.gk, r, public("ada")) == nil {
+		t.Error("a record under another key")
+	}
+	register := g.gk.NewRegister()
+	g.check(register.Add(r))
+	o, err := g.opener.Open(g.gk, register, []byte("m"), sig, context, nil)
+	g.check(err)
+	if o.Member() != "ada" {
+		t.Errorf("opened to %q", o.Member())
+	}
+	g.check(g.gk.VerifyOpening([]byte("m"), sig, context, o, public("issuer"), nil))
+	if _, err := g.issuer.MakeMember(g.gk, g.register, "ada", key("issuer")); err == nil {
+		t.Error("made twice")
+	}
+	if _, err := g.issuer.MadeMember(g.gk, register, "ada"); err == nil {
+		t.Error("made of the opener's record")
+	}
+	d := newGroup(t, 0)
+	if _, err := d.issuer.MakeMember(d.gk, d.register, "ada", key("issuer")); err == nil {
+		t.Error("made in a group that isn't static")
+	}
+	if _, err := d.issuer.MadeMember(d.gk, d.register, "ada"); err == nil {
+		t.Error("made again in a group that isn't static")
+	}
+	if _, err := g.gk.OpenerRecord(nil); err == nil {
+		t.Error("a record of nobody")
+	}
+}

@@ -19,10 +19,12 @@
 // anonymous. That fits small groups: each member takes in each step.
 //
 // With [Static] the issuer makes the members' whole keys, as in sections 4 to 6, which the
-// literature measures: 336 bytes. The issuer can then sign in the name of each member, and so
-// can the opener, who sees the keys in the records: credentials, applications and records are
-// secret, and openings aren't. By an update anybody can sign in the name of who is revoked,
-// under the keys before it. An opener can't name another than whose key made a signature.
+// literature measures: 336 bytes. The issuer can then sign in the name of each member. It makes
+// keys in one step ([IssuerKey.MakeMember]), or by the protocol for joining, in which
+// credentials and applications are then secret, and so are the records of its register. What
+// the opener is given of them ([GroupKey.OpenerRecord]) is no key, and openings are none. By an
+// update anybody can sign in the name of who is revoked, under the keys before it. An opener
+// can't name another than whose key made a signature.
 //
 // Setting up: the roles enroll in a [Draft] and agree to it, which gives the
 // [GroupKey]. Joining: [Sessions.Open], [GroupKey.NewJoin], [IssuerKey.Issue],

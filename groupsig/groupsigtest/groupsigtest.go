@@ -55,6 +55,7 @@ func Run(t *testing.T, scheme groupsig.Scheme, f groupsig.Features, opts Options
 		{"linker", testLinker},
 		{"rekey", testRekey},
 		{"trace", testTrace},
+		{"static", testStatic},
 		{"revoke/list", testRevokeList},
 		{"revoke/pseudonyms", testRevokePseudonyms},
 		{"revoke/epoch", testRevokeEpoch},

@@ -95,8 +95,8 @@ func (k *GroupKey) pointOf(r *join.Record) (*bls12381.G1, error) {
 // could say that any of the members has it. An x is hashed, so that nobody can choose it
 // by what it knows of others, and since no point is registered twice, none comes twice.
 //
-// With A and x anybody can sign. So who isn't issuer or opener sees x·P2 in place of x:
-// openings show A.
+// With A and x anybody can sign. So who isn't the issuer sees x·P2 in place of x: openings
+// show A, and openers are given A.
 func (k *GroupKey) numberOf(session join.SessionID, member string, seed []byte) *bls12381.Scalar {
 	return new(transcript.Items).Bytes("gid", k.id[:]).Bytes("sid", session[:]).
 		Bytes("member", []byte(member)).Bytes("point", seed).Challenge(k.dst("static"))
@@ -120,6 +120,9 @@ func (k *GroupKey) checkStatic(a *bls12381.G1, point []byte) error {
 	var q bls12381.G2
 	if err := q.SetBytes(point); err != nil {
 		return err
+	}
+	if q.IsIdentity() || a.IsIdentity() {
+		return errors.New("groupsig: the credential is zero")
 	}
 	q.Add(&q, &f.w)
 	bls12381.NormalizeG2(&q)
@@ -373,7 +376,8 @@ func (k *GroupKey) evidence(r *join.Record) (*credential, *application, error) {
 
 // CheckRecord checks a record from the issuer's register for an opener, who relies on
 // nothing: that the join proof is right, that A is the credential of T, and that the
-// member signed, with the key that the opener knows.
+// member signed, with the key that the opener knows. In the static form, where there is no
+// proof, it takes what [GroupKey.OpenerRecord] returns as well as the whole record.
 func (k *RoleKeys) CheckRecord(g *GroupKey, r *join.Record, key ed25519.PublicKey) error {
 	if err := k.as(openerRole, g); err != nil {
 		return err
@@ -382,6 +386,9 @@ func (k *RoleKeys) CheckRecord(g *GroupKey, r *join.Record, key ed25519.PublicKe
 		return errors.New("groupsig: the record is of another group")
 	}
 	g = g.first()
+	if g.s.Static && len(r.Evidence) == bls12381.G1Size {
+		return g.checkOpenerRecord(r, key)
+	}
 	c, m, err := g.evidence(r)
 	if err != nil {
 		return err
