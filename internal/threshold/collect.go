@@ -51,14 +51,14 @@ type source struct {
 // A reply is what came of a try.
 type reply struct {
 	src   *source
-	share *thresholdrsa.SignatureShare // verified
+	share *thresholdrsa.SignatureShare
+	sound bool // the share has been verified
 	fault Fault
 	stale bool // it has a later epoch
 	later bool // it will have the share in a moment
 }
 
-// collect gets shares until those of K holders are good, and combines them. stale lists
-// who has a later epoch.
+// collect gets shares until those of K holders combine. stale lists who has a later epoch.
 func collect(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Request, sources []*source) (sig []byte, faults []Fault, good []*source, stale []*source, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -71,7 +71,7 @@ func collect(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Req
 		running++
 		wg.Go(func() {
 			select {
-			case replies <- src.try(ctx, p, r):
+			case replies <- src.try(ctx):
 			case <-ctx.Done():
 			}
 		})
@@ -89,9 +89,40 @@ func collect(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Req
 	defer hedged.Stop()
 	widened := time.NewTimer(widen)
 	defer widened.Stop()
-	shares := make(map[int]*thresholdrsa.SignatureShare)
+	shares := pile{p: p, r: r, of: make(map[int]*reply)}
 	need := p.Threshold()
-	for len(shares) < need && len(shares)+running+sleeping+len(sources)-launched >= need {
+	failed := func(a *reply) {
+		a.src.fault, a.src.later = &a.fault, a.later
+		if a.stale {
+			stale = append(stale, a.src)
+		}
+		next()
+		if delay, again := a.src.again(); again {
+			sleeping++
+			wg.Go(func() { sleep(ctx, a.src, delay, retries) })
+		}
+	}
+	tooFew := func() error {
+		for _, a := range shares.verify() {
+			a.src.fault = &a.fault
+		}
+		return &QuorumError{len(shares.of), need, faultsOf(sources)}
+	}
+	for {
+		if len(shares.of) >= need {
+			sig, bad, err := shares.combine()
+			if len(bad) == 0 {
+				return sig, faultsOf(sources), shares.sources(), stale, err
+			}
+			for _, a := range bad {
+				failed(a)
+			}
+			continue
+		}
+		if len(shares.of)+running+sleeping+len(sources)-launched < need {
+			err := tooFew()
+			return nil, faultsOf(sources), shares.sources(), stale, err
+		}
 		select {
 		case <-hedged.C:
 			for launched < len(sources) && !sources[launched].unlikely {
@@ -106,40 +137,115 @@ func collect(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Req
 			launch(src)
 		case a := <-replies:
 			running--
-			if a.share != nil {
-				a.src.fault = nil
-				good = append(good, a.src)
-				shares[a.share.Index()] = a.share
+			if a.share == nil {
+				failed(&a)
 				continue
 			}
-			a.src.fault, a.src.later = &a.fault, a.later
-			if a.stale {
-				stale = append(stale, a.src)
+			a.src.fault = nil
+			have := len(shares.of)
+			bad := shares.add(&a)
+			for _, a := range bad {
+				failed(a)
 			}
-			next()
-			if delay, again := a.src.again(); again {
-				sleeping++
-				wg.Go(func() { sleep(ctx, a.src, delay, retries) })
+			if len(bad) == 0 && len(shares.of) == have { // a holder's share that is there
+				next()
 			}
 		case <-ctx.Done():
+			good := shares.sources()
 			for _, src := range sources[:launched] {
 				if src.fault == nil && !slices.Contains(good, src) {
 					src.fault = &Fault{Party: src.party, Name: src.name, Kind: Silent, Reason: "not in time"}
 				}
 			}
-			return nil, faultsOf(sources), good, stale, &QuorumError{len(shares), need, faultsOf(sources)}
+			err := tooFew()
+			return nil, faultsOf(sources), shares.sources(), stale, err
 		}
 	}
-	faults = faultsOf(sources)
-	if len(shares) < need {
-		return nil, faults, good, stale, &QuorumError{len(shares), need, faults}
+}
+
+// A pile is shares of different holders. That they combine shows that all of them are
+// right, at a small part of what verifying each costs; so only those are verified that
+// don't, or of which there are too few.
+type pile struct {
+	p  *thresholdrsa.PublicKey
+	r  *thresholdrsa.Request
+	of map[int]*reply // by the holder's index
+}
+
+// add puts a share there and returns those that turned out to be bad: of two that name the
+// same holder one may be somebody else's.
+func (l *pile) add(a *reply) (bad []*reply) {
+	i := a.share.Index()
+	old := l.of[i]
+	if old == nil {
+		l.of[i] = a
+		return nil
 	}
+	bad = l.judge([]*reply{old, a})
+	if !old.sound {
+		delete(l.of, i)
+		if a.sound {
+			l.of[i] = a
+		}
+	}
+	return bad
+}
+
+// combine returns the signature, or the shares that were bad and are gone, or an error that
+// is nobody's fault here.
+func (l *pile) combine() (sig []byte, bad []*reply, err error) {
 	var list []*thresholdrsa.SignatureShare
-	for _, s := range shares {
-		list = append(list, s)
+	for _, a := range l.of {
+		list = append(list, a.share)
 	}
-	sig, _, err = p.Combine(r, list...)
-	return sig, faults, good, stale, err
+	if sig, _, err = l.p.Combine(l.r, list...); err != nil {
+		bad = l.verify()
+	}
+	return sig, bad, err
+}
+
+// verify takes the bad shares out and returns them.
+func (l *pile) verify() (bad []*reply) {
+	var list []*reply
+	for _, a := range l.of {
+		if !a.sound {
+			list = append(list, a)
+		}
+	}
+	bad = l.judge(list)
+	for _, a := range bad {
+		delete(l.of, a.share.Index())
+	}
+	return bad
+}
+
+// judge verifies shares and returns the bad ones.
+func (l *pile) judge(list []*reply) (bad []*reply) {
+	answers := make([]thresholdrsa.Answer, len(list))
+	for i, a := range list {
+		answers[i] = thresholdrsa.Answer{Request: l.r, Share: a.share}
+	}
+	for i, err := range l.p.VerifyShares(answers) {
+		a := list[i]
+		if a.sound = err == nil; a.sound {
+			continue
+		}
+		a.fault.Kind, a.fault.Reason = Bad, trim(err)
+		var se *thresholdrsa.ShareError
+		if errors.As(err, &se) {
+			a.fault.Index, a.fault.Holder, a.fault.Reason = se.Index, se.Holder, se.Reason
+		}
+		bad = append(bad, a)
+	}
+	return bad
+}
+
+// sources returns whose shares are there.
+func (l *pile) sources() (list []*source) {
+	for _, a := range l.of {
+		list = append(list, a.src)
+	}
+	return list
 }
 
 // sleep hands the source back after a delay.
@@ -187,8 +293,8 @@ func (src *source) again() (time.Duration, bool) {
 	return src.delay, true
 }
 
-// try asks a source once, and verifies what it sends.
-func (src *source) try(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Request) reply {
+// try asks a source once.
+func (src *source) try(ctx context.Context) reply {
 	call, cancel := context.WithTimeout(ctx, attempt)
 	defer cancel()
 	a := reply{src: src, fault: Fault{Party: src.party, Name: src.name}}
@@ -201,14 +307,6 @@ func (src *source) try(ctx context.Context, p *thresholdrsa.PublicKey, r *thresh
 	share := new(thresholdrsa.SignatureShare)
 	if err := share.UnmarshalBinary(data); err != nil {
 		a.fault.Kind, a.fault.Reason = Bad, trim(err)
-		return a
-	}
-	if err := p.VerifyShare(r, share); err != nil {
-		a.fault.Kind, a.fault.Reason = Bad, trim(err)
-		var se *thresholdrsa.ShareError
-		if errors.As(err, &se) {
-			a.fault.Index, a.fault.Holder, a.fault.Reason = se.Index, se.Holder, se.Reason
-		}
 		return a
 	}
 	a.share = share

@@ -83,8 +83,16 @@ func hang(ctx context.Context, _ *thresholdv1.ShareRequest) (*thresholdv1.ShareR
 	return nil, ctx.Err()
 }
 
-// lie returns a share with a proof that is wrong.
-func (c *cluster) lie(i int) shareFunc {
+// lie returns a wrong share, with a proof that can't be right.
+func (c *cluster) lie(i int) shareFunc { return c.spoil(i, func(data []byte) { data[128] ^= 1 }) }
+
+// wrongProof returns the right share with a proof that is wrong.
+func (c *cluster) wrongProof(i int) shareFunc {
+	return c.spoil(i, func(data []byte) { data[len(data)-1] ^= 1 })
+}
+
+// spoil returns a share of which something was changed.
+func (c *cluster) spoil(i int, change func(data []byte)) shareFunc {
 	return c.answer(func(r *thresholdrsa.Request) (*thresholdrsa.SignatureShare, error) {
 		s, err := c.shares[i].Sign(r)
 		if err != nil {
@@ -94,7 +102,7 @@ func (c *cluster) lie(i int) shareFunc {
 		if err != nil {
 			return nil, err
 		}
-		data[len(data)-1] ^= 1
+		change(data)
 		bad := new(thresholdrsa.SignatureShare)
 		return bad, bad.UnmarshalBinary(data)
 	})
@@ -167,7 +175,8 @@ func TestWrongAnswers(t *testing.T) {
 		answer shareFunc
 		kind   threshold.FaultKind
 	}{
-		{"a wrong proof", c.lie(1), threshold.Bad},
+		{"a wrong share", c.lie(1), threshold.Bad},
+		{"the right share with a wrong proof", c.wrongProof(1), 0},
 		{"a share of another sharing of the key", c.answer(func(r *thresholdrsa.Request) (*thresholdrsa.SignatureShare, error) {
 			q, err := thresholdrsa.NewRequest(shares[1].PublicKey(), r.Digest(), r.Hash())
 			if err != nil {

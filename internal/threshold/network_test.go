@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -359,18 +358,5 @@ func TestRate(t *testing.T) {
 	var q *client.QuorumError
 	if !errors.As(err, &q) || len(q.Faults) != 1 || q.Faults[0].Kind != threshold.Limited {
 		t.Errorf("%v", err)
-	}
-}
-
-// BenchmarkSign is a signature by 3 of 5 nodes in one process, over loopback.
-func BenchmarkSign(b *testing.B) {
-	c := newCluster(b, 3, 5, nil)
-	u := c.newUser(c.nodes[0])
-	i := 0
-	for b.Loop() {
-		i++
-		if err := u.sign(b, strconv.Itoa(i)); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
