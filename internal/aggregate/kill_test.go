@@ -165,7 +165,14 @@ func TestKill(t *testing.T) {
 		}
 		kill, _ = w.process("")
 	}
-	time.Sleep(time.Second)
+	for deadline := time.Now().Add(45 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		mu.Lock()
+		n := len(outcomes)
+		mu.Unlock()
+		if n >= 10 {
+			break
+		}
+	}
 	cancel()
 	done := make(chan struct{})
 	go func() {
