@@ -7,7 +7,6 @@ import (
 	"runtime"
 
 	"github.com/undersign/undersign/groupsig/internal/tokens"
-	"github.com/undersign/undersign/internal/batch"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 )
@@ -38,60 +37,24 @@ func (b *Batch) Add(msg []byte, sig *Signature) {
 // Len returns the number of signatures.
 func (b *Batch) Len() int { return len(b.sigs) }
 
-// How the search for bad signatures spends its time, in units of a single
-// verification: a sum is a product of pairings, and less for each signature.
-const (
-	leaf        = 4
-	sumCost     = 0.8
-	sumCostEach = 0.12
-	maxExtra    = 0.6
-)
-
 // Verify returns nil if all signatures are valid, and else a *[BatchError].
 func (b *Batch) Verify() error {
 	if b.g == nil {
 		b.g = new(GroupKey) // which accepts nothing
 	}
-	o, err := b.opts.Check(b.g.tokens)
+	o, err := b.g.k.Check(b.opts)
 	if err != nil {
 		return err
 	}
-	errs := make([]error, len(b.sigs))
-	good := make([]bool, len(b.sigs))
-	tokens.Parallel(len(b.sigs), func(i int) { good[i] = b.proved(i, o.Context) })
-	var items []int
-	for i, ok := range good {
-		if ok {
-			items = append(items, i)
-		} else {
-			errs[i] = ErrSignature
-		}
+	m := &tokens.Merge{
+		N: len(b.sigs), Invalid: ErrSignature, CostEach: 0.12,
+		Proved: func(i int) bool { return b.proved(i, o.Context) },
+		Digest: func() [32]byte { return b.digest(o.Context) },
+		Sum:    b.sum,
+		Valid:  func(i int) bool { return b.g.valid(b.msgs[i], b.sigs[i], o.Context) },
+		Target: func(i int) *tokens.Target { return b.g.target(b.sigs[i]) },
 	}
-	digest := b.digest(o.Context)
-	sum := func(lo, hi int) bool { return b.sum(items[lo:hi], transcript.NewWeights(digest)) }
-	if len(items) <= leaf || !sum(0, len(items)) {
-		batch.Locate(batch.Problem[bool]{
-			N: len(items), Sum: sum, IsZero: func(ok bool) bool { return ok },
-			Confirm: func(suspects []int) []int {
-				tokens.Parallel(len(suspects), func(j int) {
-					if i := items[suspects[j]]; !b.g.valid(b.msgs[i], b.sigs[i], o.Context) {
-						errs[i] = ErrSignature
-					}
-				})
-				return nil
-			},
-			Cost: func(n int) float64 { return sumCost + sumCostEach*float64(n) },
-			Leaf: leaf, MaxExtra: maxExtra,
-		}, false)
-	}
-	if o.Revocation != nil {
-		for i, sig := range b.sigs {
-			if errs[i] == nil {
-				errs[i] = o.Revocation.Check(b.g.target(sig))
-			}
-		}
-	}
-	return tokens.NewBatchError(errs)
+	return m.Verify(o.Revocation)
 }
 
 // proved checks what comes before the weights: points that aren't zero, and c by its
@@ -99,7 +62,7 @@ func (b *Batch) Verify() error {
 // checked with the sums.
 func (b *Batch) proved(i int, context []byte) bool {
 	sig := b.sigs[i]
-	if b.g.x == nil || sig == nil || sig.hasZero() {
+	if b.g.k == nil || sig == nil || sig.hasZero() {
 		return false
 	}
 	if sig.r != nil && sig.c.Equal(b.g.challenge(b.msgs[i], context, sig, sig.r)) {
@@ -110,7 +73,7 @@ func (b *Batch) proved(i int, context []byte) bool {
 
 // digest returns the digest of all inputs.
 func (b *Batch) digest(context []byte) [32]byte {
-	items := b.g.items().Bytes("context", context)
+	items := b.g.k.Items().Bytes("context", context)
 	for i, sig := range b.sigs {
 		items.Message("m", transcript.MessageOf(b.msgs[i]))
 		if sig != nil {
@@ -148,8 +111,8 @@ func (b *Batch) sum(items []int, weights *transcript.Weights) bool {
 		}
 	}
 	bls12381.NormalizeG1(&p[0], &p[1], &p[2])
-	return bls12381.PairingCheckVarTime(bls12381.PairWith(&p[0], b.g.p2),
-		bls12381.PairWith(&p[1], b.g.x), bls12381.PairWith(&p[2], b.g.y))
+	return bls12381.PairingCheckVarTime(bls12381.PairWith(&p[0], b.g.k.P2),
+		bls12381.PairWith(&p[1], b.g.k.X), bls12381.PairWith(&p[2], b.g.k.Y))
 }
 
 // part returns the three sums over a part of the signatures.

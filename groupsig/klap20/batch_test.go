@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 )
 
@@ -79,7 +80,7 @@ func TestBatch(t *testing.T) {
 	if err := f.g.Batch(nil).Verify(); err != nil {
 		t.Errorf("empty batch: %v", err)
 	}
-	for _, n := range []int{1, 2, leaf, leaf + 1, 40} {
+	for _, n := range []int{1, 2, tokens.Leaf, tokens.Leaf + 1, 40} {
 		if bad := badOf(t, f.g, msgs[:n], sigs[:n]); bad != nil {
 			t.Errorf("%d good signatures: %v", n, bad)
 		}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func objects() map[string][2]func() codec {
 		return [2]func() codec{func() codec { return v }, empty}
 	}
 	j := f.newJoin("walter")
-	f.sessions.Cancel(j.request.session)
+	f.sessions.Cancel(j.request.reg.Session)
 	r := j.Request()
 	o, err := f.opener.Open(f.g, f.opening, []byte("m"), f.sign("alice", "m"), nil)
 	if err != nil {
@@ -234,16 +235,18 @@ func TestVectors(t *testing.T) {
 		k.SetHash([]byte(name), []byte("undersign test vector"))
 		return k
 	}
-	issuer := &IssuerKey{x: scalar("x"), y: scalar("y")}
-	issuer.publish()
+	bytesOf := func(name string) []byte { k := scalar(name); return k.Bytes() }
+	issuer, opener := new(IssuerKey), new(OpenerKey)
 	seed := [tokens.SeedSize]byte{1, 2, 3}
-	opener := &OpenerKey{k: tokens.NewKey(&seed), z: [2]bls12381.Scalar{scalar("z0"), scalar("z1")}}
-	opener.publish()
+	if err := errors.Join(issuer.UnmarshalBinary(slices.Concat([]byte{version, suite}, bytesOf("x"), bytesOf("y"))),
+		opener.UnmarshalBinary(slices.Concat([]byte{version, suite}, bytesOf("z0"), bytesOf("z1"), seed[:]))); err != nil {
+		t.Fatal(err)
+	}
 	g, err := Setup("vectors", issuer, opener)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &Join{g: g, challenge: Challenge{Scheme: scheme, GroupID: g.id, Session: SessionID{7}, Member: "alice"}, alpha: scalar("alpha")}
+	j := &Join{g: g, challenge: Challenge{Scheme: scheme.Name, GroupID: g.ID(), Session: SessionID{7}, Member: "alice"}, alpha: scalar("alpha")}
 	if err := j.prepare(longTerm("alice")); err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +269,7 @@ func TestVectors(t *testing.T) {
 		b    []byte
 	}{
 		{"issuer", issuer.Public()}, {"opener", opener.Public()}, {"gid", id[:]},
-		{"f", j.request.f.Bytes()}, {"w", j.request.w.Bytes()}, {"v", cred.v.Bytes()}, {"registration", j.request.sig},
+		{"f", j.request.f.Bytes()}, {"w", j.request.w.Bytes()}, {"v", cred.v.Bytes()}, {"registration", j.request.reg.Sig},
 		{"signature", sig.Bytes()}, {"batch", sig.BatchBytes()}, {"sigID", sigID[:]},
 	} {
 		fmt.Fprintf(&out, "%s: %x\n", line.name, line.b)
@@ -292,7 +295,8 @@ func TestVectors(t *testing.T) {
 	if !sig.c.Equal(items.G1("R", &p).Challenge([]byte("undersign/groupsig/v1/klap20/sig"))) {
 		t.Error("the signature isn't valid by its definition")
 	}
-	if e := new(bls12381.Scalar).MulAdd(&issuer.y, &m.alpha, &issuer.x); !p.ScalarMultVarTime(e, &u).Equal(&cred.v) {
+	x, y := issuer.k.Secrets()
+	if e := new(bls12381.Scalar).MulAdd(y, &m.alpha, x); !p.ScalarMultVarTime(e, &u).Equal(&cred.v) {
 		t.Error("the credential isn't valid by its definition")
 	}
 }

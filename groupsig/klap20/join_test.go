@@ -77,29 +77,31 @@ func TestBadRequests(t *testing.T) {
 		return k.Request()
 	}
 	for name, r := range map[string]*Request{
-		"empty":               {},
-		"of another group":    stranger.Request(),
-		"unknown session":     change(func(r *Request) { r.session[0] ^= 1 }),
-		"f zero":              change(func(r *Request) { r.f.SetIdentity() }),
-		"w zero":              change(func(r *Request) { r.w.SetIdentity() }),
-		"S0 zero":             change(func(r *Request) { r.s[0].SetIdentity() }),
-		"S1 zero":             change(func(r *Request) { r.s[1].SetIdentity() }),
-		"F0 zero":             change(func(r *Request) { r.f2[0].SetIdentity() }),
-		"F1 zero":             change(func(r *Request) { r.f2[1].SetIdentity() }),
-		"other f":             change(func(r *Request) { r.f.Double(&r.f) }),
-		"other w":             change(func(r *Request) { r.w.Double(&r.w) }),
-		"other S0":            change(func(r *Request) { r.s[0].Double(&r.s[0]) }),
-		"other S1":            change(func(r *Request) { r.s[1].Double(&r.s[1]) }),
-		"other F0":            change(func(r *Request) { r.f2[0].Double(&r.f2[0]) }),
-		"other F1":            change(func(r *Request) { r.f2[1].Double(&r.f2[1]) }),
-		"encryptions swapped": change(func(r *Request) { r.s[0], r.s[1], r.f2[0], r.f2[1] = r.s[1], r.s[0], r.f2[1], r.f2[0] }),
-		"no proof":            change(func(r *Request) { r.proof = nil }),
+		"empty":            {},
+		"of another group": stranger.Request(),
+		"unknown session":  change(func(r *Request) { r.reg.Session[0] ^= 1 }),
+		"f zero":           change(func(r *Request) { r.f.SetIdentity() }),
+		"w zero":           change(func(r *Request) { r.w.SetIdentity() }),
+		"S0 zero":          change(func(r *Request) { r.token.S[0].SetIdentity() }),
+		"S1 zero":          change(func(r *Request) { r.token.S[1].SetIdentity() }),
+		"F0 zero":          change(func(r *Request) { r.token.F[0].SetIdentity() }),
+		"F1 zero":          change(func(r *Request) { r.token.F[1].SetIdentity() }),
+		"other f":          change(func(r *Request) { r.f.Double(&r.f) }),
+		"other w":          change(func(r *Request) { r.w.Double(&r.w) }),
+		"other S0":         change(func(r *Request) { r.token.S[0].Double(&r.token.S[0]) }),
+		"other S1":         change(func(r *Request) { r.token.S[1].Double(&r.token.S[1]) }),
+		"other F0":         change(func(r *Request) { r.token.F[0].Double(&r.token.F[0]) }),
+		"other F1":         change(func(r *Request) { r.token.F[1].Double(&r.token.F[1]) }),
+		"encryptions swapped": change(func(r *Request) {
+			r.token.S[0], r.token.S[1], r.token.F[0], r.token.F[1] = r.token.S[1], r.token.S[0], r.token.F[1], r.token.F[0]
+		}),
+		"no proof": change(func(r *Request) { r.proof = nil }),
 		"bad proof": change(func(r *Request) {
 			r.proof = append([]byte(nil), r.proof...)
 			r.proof[len(r.proof)-1] ^= 1
 		}),
-		"key":                 change(func(r *Request) { r.key = longTermPublic("bob") }),
-		"signature":           change(func(r *Request) { r.sig = make([]byte, 64) }),
+		"key":                 change(func(r *Request) { r.reg.Key = longTermPublic("bob") }),
+		"signature":           change(func(r *Request) { r.reg.Sig = make([]byte, 64) }),
 		"another's signature": prepared(func(*Join) {}, "bob"),
 		"another nonce":       prepared(func(k *Join) { k.challenge.Nonce[0] ^= 1 }, "alice"),
 		"another identity":    prepared(func(k *Join) { k.challenge.Member = "bob" }, "alice"),
@@ -111,8 +113,8 @@ func TestBadRequests(t *testing.T) {
 	// Encryptions of another token, or w by another secret: the rest is proved rightly.
 	for name, change := range map[string]func(r *Request, w []bls12381.Scalar){
 		"another token": func(r *Request, w []bls12381.Scalar) {
-			r.f2[1].Add(&r.f2[1], bls12381.G2Generator())
-			bls12381.NormalizeG2(&r.f2[1])
+			r.token.F[1].Add(&r.token.F[1], bls12381.G2Generator())
+			bls12381.NormalizeG2(&r.token.F[1])
 		},
 		"another w": func(r *Request, w []bls12381.Scalar) {
 			r.w.Double(&r.w)
@@ -339,13 +341,7 @@ func forgedRequest(k *Join, change func(*Request, []bls12381.Scalar)) *Request {
 	r := k.Request()
 	w := make([]bls12381.Scalar, 3)
 	w[0].Set(&k.alpha)
-	for i := range r.s {
-		w[1+i].Random()
-		r.s[i].ScalarBaseMult(&w[1+i])
-		r.f2[i].ScalarMult(&w[1+i], &k.g.opener.z[i])
-		r.f2[i].Add(&r.f2[i], new(bls12381.G2).ScalarBaseMult(&k.alpha))
-	}
-	bls12381.NormalizeG2(&r.s[0], &r.s[1], &r.f2[0], &r.f2[1])
+	r.token = k.g.k.Encrypt(&w[0], &w[1], &w[2])
 	change(r, w)
 	proof, err := r.statement(k.g, k.g.hash(&r.f)).Prove(dstJoin, k.challenge.Context(nil), w)
 	if err != nil {
@@ -361,15 +357,15 @@ func TestDecrypt(t *testing.T) {
 	j := f.newJoin("dan")
 	f.sessions.Cancel(j.challenge.Session)
 	r := j.Request()
-	token := f.opener.decrypt(r)
+	token := f.opener.k.Decrypt(&r.token)
 	if token == nil || !token.Equal(new(bls12381.G2).ScalarBaseMult(&j.alpha)) {
 		t.Fatal("decryption")
 	}
-	if other().opener.decrypt(r) != nil {
+	if other().opener.k.Decrypt(&r.token) != nil {
 		t.Error("another opener decrypts")
 	}
-	r.f2[0].Double(&r.f2[0])
-	if f.opener.decrypt(r) != nil {
+	r.token.F[0].Double(&r.token.F[0])
+	if f.opener.k.Decrypt(&r.token) != nil {
 		t.Error("encryptions of different tokens")
 	}
 }

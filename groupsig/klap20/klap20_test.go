@@ -396,8 +396,10 @@ func TestRedacted(t *testing.T) {
 	f := group()
 	j := f.newJoin("zoe")
 	m := f.members["alice"]
-	seed := f.opener.k.Seed()
-	secrets := [][]byte{f.issuer.x.Bytes(), f.issuer.y.Bytes(), f.opener.z[0].Bytes(), f.opener.z[1].Bytes(), m.alpha.Bytes(), m.v.Bytes(), j.alpha.Bytes(), seed[:]}
+	seed := f.opener.k.Key.Seed()
+	x, y := f.issuer.k.Secrets()
+	z0, z1 := f.opener.k.Secrets()
+	secrets := [][]byte{x.Bytes(), y.Bytes(), z0.Bytes(), z1.Bytes(), m.alpha.Bytes(), m.v.Bytes(), j.alpha.Bytes(), seed[:]}
 	for _, v := range []any{f.issuer, *f.issuer, f.opener, *f.opener, m, *m, j, *j, &MemberKey{}, MemberKey{}, &IssuerKey{}, &OpenerKey{}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d", "%q"} {
 			s := strings.ToLower(fmt.Sprintf(verb, v))
@@ -411,7 +413,7 @@ func TestRedacted(t *testing.T) {
 			}
 		}
 	}
-	f.sessions.Cancel(j.request.session)
+	f.sessions.Cancel(j.request.reg.Session)
 }
 
 func TestWiped(t *testing.T) {

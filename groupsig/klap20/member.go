@@ -31,16 +31,13 @@ func (m *MemberKey) load() error {
 	}
 	var f, neg bls12381.G1
 	bls12381.NormalizeG1(f.ScalarBaseMult(&m.alpha))
-	if m.record.Scheme != scheme || m.record.GroupID != m.g.id || string(m.record.Point) != string(f.Bytes()) {
-		return errors.New("the record isn't that of the key")
-	}
-	if err := m.record.Verify(m.record.Key); err != nil {
+	if err := m.g.k.Owns(m.record, f.Bytes()); err != nil {
 		return err
 	}
 	m.u.Set(m.g.hash(&f))
 	bls12381.NormalizeG1(m.w.ScalarMult(&m.alpha, &m.u))
-	if !bls12381.PairingCheckVarTime(bls12381.PairWith(neg.Neg(&m.v), m.g.p2),
-		bls12381.PairWith(&m.u, m.g.x), bls12381.PairWith(&m.w, m.g.y)) {
+	if !bls12381.PairingCheckVarTime(bls12381.PairWith(neg.Neg(&m.v), m.g.k.P2),
+		bls12381.PairWith(&m.u, m.g.k.X), bls12381.PairWith(&m.w, m.g.k.Y)) {
 		return errors.New("the credential isn't valid for this member")
 	}
 	m.combU = bls12381.NewG1Comb(&m.u)
@@ -89,7 +86,7 @@ func (m MemberKey) String() string {
 	if m.g == nil {
 		return "klap20.MemberKey(empty)"
 	}
-	return fmt.Sprintf("klap20.MemberKey(%q)", m.g.label)
+	return fmt.Sprintf("klap20.MemberKey(%q)", m.g.Label())
 }
 
 // GoString is String.
@@ -98,50 +95,28 @@ func (m MemberKey) GoString() string { return m.String() }
 // Format writes String, whatever the verb.
 func (m MemberKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, m.String()) }
 
-const (
-	maxGroupKey = 1024
-	maxRecord   = 1024
-)
-
 // MarshalBinary returns the canonical encoding, which is secret; clear it after use.
 func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	if m.wiped() {
 		return nil, errWiped
 	}
-	r, err := m.record.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	g := m.g.encode()
-	var e wire.Encoder
-	e.Grow(16 + len(g) + len(r) + bls12381.ScalarSize + bls12381.G1Size)
-	e.U8(version)
-	e.U8(suite)
-	e.Bytes(g)
-	e.Bytes(r)
-	tokens.PutSecret(&e, m.alpha.Bytes())
-	tokens.PutSecret(&e, m.v.Bytes())
-	return e.Data(), nil
+	return tokens.EncodeMember(m.g.k, m.record, bls12381.ScalarSize+bls12381.G1Size, func(e *wire.Encoder) {
+		tokens.PutSecret(e, m.alpha.Bytes())
+		tokens.PutSecret(e, m.v.Bytes())
+	})
 }
 
 // UnmarshalBinary decodes a key, and checks the group key and the credential again.
 func (m *MemberKey) UnmarshalBinary(data []byte) error {
-	d := wire.NewDecoder(data)
-	d.Header(version, suite)
-	g := d.Bytes("group key", maxGroupKey)
-	r := d.Bytes("record", maxRecord)
-	q := &MemberKey{g: new(GroupKey), record: new(Record)}
-	tokens.ReadSecret(d, "alpha", &q.alpha)
-	tokens.ReadG1(d, "v", &q.v)
-	if err := d.Finish(); err != nil {
-		return fmt.Errorf("klap20: member key: %w", err)
+	q := new(MemberKey)
+	g, r, err := scheme.DecodeMember(data, func(d *wire.Decoder) {
+		tokens.ReadSecret(d, "alpha", &q.alpha)
+		tokens.ReadG1(d, "v", &q.v)
+	})
+	if err != nil {
+		return err
 	}
-	if err := errors.Join(q.g.UnmarshalBinary(g), q.record.UnmarshalBinary(r)); err != nil {
-		return fmt.Errorf("klap20: member key: %w", err)
-	}
-	if len(q.record.Evidence) != 0 {
-		return errors.New("klap20: member key: the record has evidence")
-	}
+	q.g, q.record = &GroupKey{g}, r
 	if err := q.load(); err != nil {
 		return fmt.Errorf("klap20: member key: %w", err)
 	}

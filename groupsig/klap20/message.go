@@ -4,7 +4,6 @@
 package klap20
 
 import (
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 
@@ -35,72 +34,42 @@ type (
 )
 
 // NewSessions returns an empty table for the group's issuer.
-func (g *GroupKey) NewSessions() *Sessions { return join.NewSessions(scheme, g.id) }
+func (g *GroupKey) NewSessions() *Sessions { return g.k.NewSessions() }
 
 // NewRegister returns an empty register for the group's issuer or its opener.
-func (g *GroupKey) NewRegister() *Register { return join.NewRegister(scheme, g.id, 0) }
+func (g *GroupKey) NewRegister() *Register { return g.k.NewRegister() }
 
 // A Request is the member's message to the issuer: f = alpha·P1, w = alpha·u, two
 // encryptions of the token alpha·P2 to the opener, the proof that all have one alpha,
 // and the registration signature. It is public.
 type Request struct {
-	session SessionID
-	f       bls12381.G1
-	evidence
-	key ed25519.PublicKey
-	sig []byte
-}
-
-// evidence is what the opener checks again.
-type evidence struct {
-	w     bls12381.G1
-	s, f2 [2]bls12381.G2 // S0, S1; F0, F1
+	reg   tokens.Registration
+	f, w  bls12381.G1
+	token tokens.Encrypted
 	proof []byte
-}
-
-func (v *evidence) append(e *wire.Encoder) {
-	e.Fixed(v.w.Bytes())
-	for i := range v.s {
-		e.Fixed(v.s[i].Bytes())
-		e.Fixed(v.f2[i].Bytes())
-	}
-	e.Fixed(v.proof)
-}
-
-func (v *evidence) read(d *wire.Decoder) {
-	tokens.ReadG1(d, "w", &v.w)
-	for i := range v.s {
-		tokens.ReadG2(d, fmt.Sprint("S", i), &v.s[i])
-		tokens.ReadG2(d, fmt.Sprint("F", i), &v.f2[i])
-	}
-	v.proof = d.Fixed("proof", proofSize)
 }
 
 // proofSize is the length of the proof of alpha, s0 and s1.
 var proofSize = sigma.Size(3)
 
 // Session returns the session that the request answers.
-func (r *Request) Session() SessionID { return r.session }
+func (r *Request) Session() SessionID { return r.reg.Session }
 
 // hasZero reports whether one of the points is zero.
-func (r *Request) hasZero() bool {
-	return r.f.IsIdentity() || r.w.IsIdentity() || r.s[0].IsIdentity() || r.s[1].IsIdentity() ||
-		r.f2[0].IsIdentity() || r.f2[1].IsIdentity()
-}
+func (r *Request) hasZero() bool { return r.f.IsIdentity() || r.w.IsIdentity() || r.token.HasZero() }
 
 // MarshalBinary returns the canonical encoding.
 func (r *Request) MarshalBinary() ([]byte, error) {
-	if r.hasZero() || len(r.proof) != proofSize || len(r.key) != ed25519.PublicKeySize || len(r.sig) != ed25519.SignatureSize {
+	if r.hasZero() || len(r.proof) != proofSize || !r.reg.Complete() {
 		return nil, errors.New("klap20: incomplete request")
 	}
 	var e wire.Encoder
 	e.U8(version)
 	e.U8(suite)
-	e.Fixed(r.session[:])
+	e.Fixed(r.reg.Session[:])
 	e.Fixed(r.f.Bytes())
-	e.Fixed(r.key)
-	e.Fixed(r.sig)
-	r.evidence.append(&e)
+	r.reg.AppendKey(&e)
+	r.appendEvidence(&e)
 	return e.Data(), nil
 }
 
@@ -109,11 +78,10 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	var q Request
-	d.Read("session", q.session[:])
+	d.Read("session", q.reg.Session[:])
 	tokens.ReadG1(d, "f", &q.f)
-	q.key = d.Fixed("key", ed25519.PublicKeySize)
-	q.sig = d.Fixed("signature", ed25519.SignatureSize)
-	q.evidence.read(d)
+	q.reg.ReadKey(d)
+	q.readEvidence(d)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("klap20: request: %w", err)
 	}
@@ -121,21 +89,28 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
+// appendEvidence appends what the opener checks again.
+func (r *Request) appendEvidence(e *wire.Encoder) {
+	e.Fixed(r.w.Bytes())
+	r.token.Append(e)
+	e.Fixed(r.proof)
+}
+
+func (r *Request) readEvidence(d *wire.Decoder) {
+	tokens.ReadG1(d, "w", &r.w)
+	r.token.Read(d)
+	r.proof = d.Fixed("proof", proofSize)
+}
+
 // statement is what the request proves, with alpha, s0 and s1 in this order:
 // f = alpha·P1, w = alpha·u, S_i = s_i·P2, F_i = alpha·P2 + s_i·Z_i. There is one
 // response for alpha.
 func (r *Request) statement(g *GroupKey, u *bls12381.G1) *sigma.Statement {
-	p2 := bls12381.G2Generator()
 	st := &sigma.Statement{Secrets: 3, G1: []sigma.Relation{
 		{Y: &r.f, Terms: []sigma.Term{{W: 0, P: bls12381.G1Generator()}}},
 		{Y: &r.w, Terms: []sigma.Term{{W: 0, P: u}}},
 	}}
-	for i := range r.s {
-		st.G2 = append(st.G2, sigma.RelationG2{Y: &r.s[i], Terms: []sigma.TermG2{{W: 1 + i, P: p2}}})
-	}
-	for i := range r.s {
-		st.G2 = append(st.G2, sigma.RelationG2{Y: &r.f2[i], Terms: []sigma.TermG2{{W: 0, P: p2}, {W: 1 + i, P: &g.opener.z[i]}}})
-	}
+	r.token.AddTo(st, g.k)
 	return st
 }
 
@@ -144,15 +119,15 @@ func (r *Request) statement(g *GroupKey, u *bls12381.G1) *sigma.Statement {
 func (r *Request) record(c *Challenge) *Record {
 	var e wire.Encoder
 	e.Fixed(c.Nonce[:])
-	r.evidence.append(&e)
-	return &Record{Scheme: scheme, GroupID: c.GroupID, Session: c.Session, Member: c.Member,
-		Point: r.f.Bytes(), Key: r.key, Signature: r.sig, Evidence: e.Data()}
+	r.appendEvidence(&e)
+	return r.reg.Record(c, r.f.Bytes(), e.Data())
 }
 
 // requestOf is the inverse of record.
 func requestOf(rec *Record) (*Request, *Challenge, error) {
-	c := &Challenge{Scheme: rec.Scheme, GroupID: rec.GroupID, Session: rec.Session, Member: rec.Member}
-	r := &Request{session: rec.Session, key: rec.Key, sig: rec.Signature}
+	r := new(Request)
+	var c *Challenge
+	r.reg, c = tokens.RegistrationOf(rec)
 	p := wire.NewDecoder(rec.Point)
 	tokens.ReadG1(p, "f", &r.f)
 	if err := p.Finish(); err != nil {
@@ -160,7 +135,7 @@ func requestOf(rec *Record) (*Request, *Challenge, error) {
 	}
 	d := wire.NewDecoder(rec.Evidence)
 	d.Read("nonce", c.Nonce[:])
-	r.evidence.read(d)
+	r.readEvidence(d)
 	if err := d.Finish(); err != nil {
 		return nil, nil, fmt.Errorf("evidence: %w", err)
 	}

@@ -1,8 +1,12 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tokens is the opening and the revocation that PS16, KLAP20 and DS18 have in
-// common.
+// Package tokens is what PS16, KLAP20 and DS18 have in common: keys of issuers, openers and
+// groups, what frames the messages of a join, openings, revocation, and the search for bad
+// signatures in a batch. Each scheme's package has types of its own around these, and what
+// is particular to the scheme: its [Scheme], credentials, proofs and equations.
+//
+// # Tokens
 //
 // A member of the first two has a secret w, a registered point T = w·P1, and a
 // token w·Q, where Q is a point of the group key. A signature gives a point A and a
