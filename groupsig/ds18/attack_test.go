@@ -130,8 +130,8 @@ func TestCancellationWithin(t *testing.T) {
 		x.Add(&sig.z, p1)
 		x.Neg(&x)
 		y.Add(&sig.w, new(bls12381.G1).Sub(sig.commitment(), sig.r))
-		return bls12381.PairingCheckVarTime(bls12381.PairWith(&sig.m1, f.g.x), bls12381.PairWith(&sig.m2, f.g.y),
-			bls12381.PairOf(&x, &sig.ww), bls12381.PairWith(&y, f.g.p2))
+		return bls12381.PairingCheckVarTime(bls12381.PairWith(&sig.m1, f.g.k.X), bls12381.PairWith(&sig.m2, f.g.k.Y),
+			bls12381.PairOf(&x, &sig.ww), bls12381.PairWith(&y, f.g.k.P2))
 	}
 	if !sum(f.madeWith("alice", func(*Signature) {})) {
 		t.Fatal("the control doesn't hold")

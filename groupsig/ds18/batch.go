@@ -5,7 +5,6 @@ package ds18
 
 import (
 	"github.com/undersign/undersign/groupsig/internal/tokens"
-	"github.com/undersign/undersign/internal/batch"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 )
@@ -40,60 +39,24 @@ func (b *Batch) Add(msg []byte, sig *Signature) {
 // Len returns the number of signatures.
 func (b *Batch) Len() int { return len(b.sigs) }
 
-// How the search for bad signatures spends its time, in units of a single
-// verification: a sum is a product of pairings, and less for each signature.
-const (
-	leaf        = 4
-	sumCost     = 0.8
-	sumCostEach = 0.5
-	maxExtra    = 0.6
-)
-
 // Verify returns nil if all signatures are valid, and else a *[BatchError].
 func (b *Batch) Verify() error {
 	if b.g == nil {
 		b.g = new(GroupKey) // which accepts nothing
 	}
-	o, err := b.opts.Check(b.g.tokens)
+	o, err := b.g.k.Check(b.opts)
 	if err != nil {
 		return err
 	}
-	errs := make([]error, len(b.sigs))
-	good := make([]bool, len(b.sigs))
-	tokens.Parallel(len(b.sigs), func(i int) { good[i] = b.proved(i, o.Context) })
-	var items []int
-	for i, ok := range good {
-		if ok {
-			items = append(items, i)
-		} else {
-			errs[i] = ErrSignature
-		}
+	m := &tokens.Merge{
+		N: len(b.sigs), Invalid: ErrSignature, CostEach: 0.5,
+		Proved: func(i int) bool { return b.proved(i, o.Context) },
+		Digest: func() [32]byte { return b.digest(o.Context) },
+		Sum:    b.sum,
+		Valid:  func(i int) bool { return b.g.valid(b.msgs[i], b.sigs[i], o.Context) },
+		Target: func(i int) *tokens.Target { return b.g.target(b.sigs[i]) },
 	}
-	digest := b.digest(o.Context)
-	sum := func(lo, hi int) bool { return b.sum(items[lo:hi], transcript.NewWeights(digest)) }
-	if len(items) <= leaf || !sum(0, len(items)) {
-		batch.Locate(batch.Problem[bool]{
-			N: len(items), Sum: sum, IsZero: func(ok bool) bool { return ok },
-			Confirm: func(suspects []int) []int {
-				tokens.Parallel(len(suspects), func(j int) {
-					if i := items[suspects[j]]; !b.g.valid(b.msgs[i], b.sigs[i], o.Context) {
-						errs[i] = ErrSignature
-					}
-				})
-				return nil
-			},
-			Cost: func(n int) float64 { return sumCost + sumCostEach*float64(n) },
-			Leaf: leaf, MaxExtra: maxExtra,
-		}, false)
-	}
-	if o.Revocation != nil {
-		for i, sig := range b.sigs {
-			if errs[i] == nil {
-				errs[i] = o.Revocation.Check(b.g.target(sig))
-			}
-		}
-	}
-	return tokens.NewBatchError(errs)
+	return m.Verify(o.Revocation)
 }
 
 // proved checks what comes before the weights: points that aren't zero, and c by its
@@ -101,7 +64,7 @@ func (b *Batch) Verify() error {
 // checked with the sums.
 func (b *Batch) proved(i int, context []byte) bool {
 	sig := b.sigs[i]
-	if b.g.x == nil || sig == nil || sig.hasZero() {
+	if b.g.k == nil || sig == nil || sig.hasZero() {
 		return false
 	}
 	if sig.r != nil && sig.c.Equal(b.g.challenge(b.msgs[i], context, sig, sig.r)) {
@@ -112,7 +75,7 @@ func (b *Batch) proved(i int, context []byte) bool {
 
 // digest returns the digest of all inputs.
 func (b *Batch) digest(context []byte) [32]byte {
-	items := b.g.items().Bytes("context", context)
+	items := b.g.k.Items().Bytes("context", context)
 	for i, sig := range b.sigs {
 		items.Message("m", transcript.MessageOf(b.msgs[i]))
 		if sig != nil {
@@ -156,7 +119,7 @@ func (b *Batch) sum(items []int, weights *transcript.Weights) bool {
 	})
 	var p [3]bls12381.G1
 	tokens.Parallel(3, func(i int) { p[i].MultiMultVarTime([][]bls12381.G1Term{m1, m2, p2}[i]...) })
-	for i, lines := range []*bls12381.Lines{b.g.x, b.g.y, b.g.p2} {
+	for i, lines := range []*bls12381.Lines{b.g.k.X, b.g.k.Y, b.g.k.P2} {
 		pairs[i] = bls12381.PairWith(&p[i], lines)
 	}
 	return bls12381.PairingCheckVarTime(pairs...)

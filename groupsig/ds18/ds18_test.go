@@ -199,11 +199,12 @@ func TestForgeries(t *testing.T) {
 	mu.Random()
 	y.Random()
 	inv.Inverse(&y)
+	sx, sy := f.issuer.k.Secrets()
 	credential := func(m1, m2 *bls12381.G1) (z, w bls12381.G1, ww bls12381.G2) { // by the issuer's key
 		var v bls12381.Scalar
 		var p bls12381.G1
-		z.ScalarMult(v.Mul(&y, &f.issuer.x), m1)
-		z.Add(&z, p.ScalarMult(v.Mul(&y, &f.issuer.y), m2))
+		z.ScalarMult(v.Mul(&y, sx), m1)
+		z.Add(&z, p.ScalarMult(v.Mul(&y, sy), m2))
 		w.ScalarBaseMult(&inv)
 		ww.ScalarBaseMult(&inv)
 		return
@@ -401,12 +402,12 @@ func TestJoin(t *testing.T) {
 		"U and Q turned":    func(r *Request) { r.u, r.q = r.q, r.u },
 		"U zero":            func(r *Request) { r.u.SetIdentity() },
 		"Q zero":            func(r *Request) { r.q.SetIdentity() },
-		"bob's encryptions": func(r *Request) { r.s, r.f2 = b.request.s, b.request.f2 },
-		"one of bob's":      func(r *Request) { r.s[1], r.f2[1] = b.request.s[1], b.request.f2[1] },
+		"bob's encryptions": func(r *Request) { r.token = b.request.token },
+		"one of bob's":      func(r *Request) { r.token.S[1], r.token.F[1] = b.request.token.S[1], b.request.token.F[1] },
 		"bob's proof":       func(r *Request) { r.proof = b.request.proof },
-		"bob's signature":   func(r *Request) { r.sig = b.request.sig },
-		"bob's key":         func(r *Request) { r.key, r.sig = b.request.key, b.request.sig },
-		"bob's session":     func(r *Request) { r.session = b.request.session },
+		"bob's signature":   func(r *Request) { r.reg.Sig = b.request.reg.Sig },
+		"bob's key":         func(r *Request) { r.reg.Key, r.reg.Sig = b.request.reg.Key, b.request.reg.Sig },
+		"bob's session":     func(r *Request) { r.reg.Session = b.request.reg.Session },
 	} {
 		r := *ra
 		change(&r)

@@ -28,21 +28,15 @@ type Join struct {
 // published (see GroupKey.ID); member and key are the joining member's identity and
 // long-term key.
 func NewJoin(g *GroupKey, fingerprint [32]byte, c *Challenge, member string, key ed25519.PrivateKey) (*Join, error) {
-	if g.x == nil || g.id != fingerprint {
-		return nil, errors.New("ds18: join: the group key isn't the published one")
-	}
-	if c.Scheme != scheme || c.GroupID != g.id {
-		return nil, errors.New("ds18: join: the challenge is for another group")
-	}
-	if c.Member != member {
-		return nil, fmt.Errorf("ds18: join: the challenge is for %q", c.Member)
+	if err := scheme.CheckChallenge(g.k, fingerprint, c, member); err != nil {
+		return nil, err
 	}
 	j := &Join{g: g, challenge: *c}
 	j.r.Random()
 	j.q.Random()
 	if err := j.prepare(key); err != nil {
 		j.Wipe()
-		return nil, err
+		return nil, fmt.Errorf("ds18: join: %w", err)
 	}
 	return j, nil
 }
@@ -50,7 +44,7 @@ func NewJoin(g *GroupKey, fingerprint [32]byte, c *Challenge, member string, key
 // prepare makes the request for r.
 func (j *Join) prepare(key ed25519.PrivateKey) error {
 	r := &j.request
-	r.session = j.challenge.Session
+	r.reg.Session = j.challenge.Session
 	r.u, r.q = classOf(&j.r, &j.q)
 	w := make([]bls12381.Scalar, 4)
 	w[0].Set(&j.r)
@@ -60,27 +54,13 @@ func (j *Join) prepare(key ed25519.PrivateKey) error {
 			w[i].Wipe()
 		}
 	}()
-	var token bls12381.G2
-	token.ScalarBaseMult(&j.r)
-	for i := range r.s {
-		w[1+i].Random()
-		r.s[i].ScalarBaseMult(&w[1+i])
-		r.f2[i].ScalarMult(&w[1+i], &j.g.opener.z[i])
-		r.f2[i].Add(&r.f2[i], &token)
-	}
-	token.Wipe()
-	bls12381.NormalizeG2(&r.s[0], &r.s[1], &r.f2[0], &r.f2[1])
+	r.token = j.g.k.Encrypt(&w[0], &w[1], &w[2])
 	proof, err := r.statement(j.g).Prove(dstJoin, j.challenge.Context(nil), w)
 	if err != nil {
-		return fmt.Errorf("ds18: join: %w", err)
+		return err
 	}
 	r.proof = proof.Append(nil)
-	rec := r.record(&j.challenge)
-	if err := rec.Sign(key); err != nil {
-		return fmt.Errorf("ds18: join: %w", err)
-	}
-	r.key, r.sig = rec.Key, rec.Signature
-	return nil
+	return r.reg.Sign(r.record(&j.challenge), key)
 }
 
 // Request returns the message to the issuer.
@@ -92,8 +72,8 @@ func (j *Join) Request() *Request {
 // check tests a request against the challenge that it answers and the key of the
 // member who was invited.
 func (g *GroupKey) check(c *Challenge, r *Request, key ed25519.PublicKey) error {
-	if c.Scheme != scheme || c.GroupID != g.id || c.Session != r.session {
-		return errors.New("the request is for another group or session")
+	if err := g.k.Answers(c, r.reg.Session); err != nil {
+		return err
 	}
 	if r.hasZero() {
 		return errors.New("a point is zero")
@@ -113,45 +93,24 @@ func (g *GroupKey) check(c *Challenge, r *Request, key ed25519.PublicKey) error 
 // open: in this scheme the security proof extracts nothing from the member's proof, but
 // decrypts with the opener's key, and Schnorr's proof is enough.
 func (k *IssuerKey) Invite(s *Sessions, member string, key ed25519.PublicKey, now, lifetime int64) (*Challenge, error) {
-	if k.wiped() {
-		return nil, errWiped
-	}
-	c, err := s.Open(member, key, 0, now, lifetime) // the kind that has no limit; here there is one kind only
-	if err != nil {
-		return nil, fmt.Errorf("ds18: invite: %w", err)
-	}
-	return c, nil
+	return k.k.Invite(s, member, key, 0, now, lifetime) // the kind that has no limit; here there is one kind only
 }
 
 // Issue answers a request with a credential. The record is in the register, and
 // durable if the register's function says so, before the credential is made. The same
 // request again gets the same answer.
 func (k *IssuerKey) Issue(g *GroupKey, s *Sessions, register *Register, r *Request, now int64) (*Credential, error) {
-	if k.wiped() {
-		return nil, errWiped
-	}
-	if !g.issuer.x.Equal(&k.pub.x) || !g.issuer.y.Equal(&k.pub.y) {
-		return nil, errors.New("ds18: issue: the group has another issuer")
-	}
 	m2, err := r.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	m3, err := s.Answer(r.session, m2, now, func(c *Challenge, key ed25519.PublicKey) ([]byte, error) {
-		rec := r.record(c)
-		if err := register.Check(c.Member, rec.Point, 0); err != nil {
-			return nil, err
-		}
-		if err := g.check(c, r, key); err != nil {
-			return nil, err
-		}
-		if err := register.Admit(rec, 0); err != nil {
-			return nil, err
-		}
-		return k.credential(r).MarshalBinary()
-	})
+	m3, err := k.k.Issue(g.k, s, register, &tokens.Application{
+		Session: r.reg.Session, Message: m2, Record: r.record,
+		Check:      func(c *Challenge, key ed25519.PublicKey) error { return g.check(c, r, key) },
+		Credential: func() ([]byte, error) { return k.credential(r).MarshalBinary() },
+	}, now)
 	if err != nil {
-		return nil, fmt.Errorf("ds18: issue: %w", err)
+		return nil, err
 	}
 	cred := new(Credential)
 	return cred, cred.UnmarshalBinary(m3)
@@ -161,17 +120,18 @@ func (k *IssuerKey) Issue(g *GroupKey, s *Sessions, register *Register, r *Reque
 // Two members with one t could make credentials of their own, so that it is hedged, as
 // nonces are: a generator that fails or was cloned doesn't give one t for two.
 func (k *IssuerKey) credential(r *Request) *Credential {
-	c := &Credential{session: r.session}
-	secret := new(transcript.Items).Grow(128).Scalar("x", &k.x).Scalar("y", &k.y)
-	public := new(transcript.Items).Bytes("sid", r.session[:]).G1("U", &r.u).G1("Q", &r.q)
+	c := &Credential{session: r.reg.Session}
+	x, y := k.k.Secrets()
+	secret := new(transcript.Items).Grow(128).Scalar("x", x).Scalar("y", y)
+	public := new(transcript.Items).Bytes("sid", r.reg.Session[:]).G1("U", &r.u).G1("Q", &r.q)
 	var t, v bls12381.Scalar
 	n := transcript.NewNonces(dstIssue, secret, public)
 	n.Next(&t)
 	n.Wipe()
 	secret.Wipe()
 	var p bls12381.G1
-	c.z.ScalarMult(v.Mul(&t, &k.x), &r.u)
-	c.z.Add(&c.z, p.ScalarMult(v.Mul(&t, &k.y), &r.q))
+	c.z.ScalarMult(v.Mul(&t, x), &r.u)
+	c.z.Add(&c.z, p.ScalarMult(v.Mul(&t, y), &r.q))
 	t.Inverse(&t)
 	c.w.ScalarBaseMult(&t)
 	c.ww.ScalarBaseMult(&t)
@@ -229,45 +189,31 @@ func (j *Join) MarshalBinary() ([]byte, error) {
 	if j.r.IsZero() {
 		return nil, errWiped
 	}
-	c, err := j.challenge.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
 	r, err := j.request.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	g := j.g.encode()
-	var e wire.Encoder
-	e.Grow(64 + len(g) + len(c) + len(r))
-	e.U8(version)
-	e.U8(suite)
-	e.Bytes(g)
-	e.Bytes(c)
-	e.Bytes(r)
-	tokens.PutSecret(&e, j.r.Bytes())
-	tokens.PutSecret(&e, j.q.Bytes())
-	return e.Data(), nil
+	return tokens.EncodeJoin(j.g.k, &j.challenge, r, 2*bls12381.ScalarSize, func(e *wire.Encoder) {
+		tokens.PutSecret(e, j.r.Bytes())
+		tokens.PutSecret(e, j.q.Bytes())
+	})
 }
 
 // UnmarshalBinary decodes what MarshalBinary returned.
 func (j *Join) UnmarshalBinary(data []byte) error {
-	d := wire.NewDecoder(data)
-	d.Header(version, suite)
-	g := d.Bytes("group key", maxGroupKey)
-	c := d.Bytes("challenge", 1024)
-	r := d.Bytes("request", 2048)
 	var q Join
-	tokens.ReadSecret(d, "r", &q.r)
-	tokens.ReadSecret(d, "q", &q.q)
-	if err := d.Finish(); err != nil {
-		return fmt.Errorf("ds18: join: %w", err)
-	}
-	q.g = new(GroupKey)
-	if err := errors.Join(q.g.UnmarshalBinary(g), q.challenge.UnmarshalBinary(c), q.request.UnmarshalBinary(r)); err != nil {
+	g, c, r, err := scheme.DecodeJoin(data, func(d *wire.Decoder) {
+		tokens.ReadSecret(d, "r", &q.r)
+		tokens.ReadSecret(d, "q", &q.q)
+	})
+	if err != nil {
 		return err
 	}
-	if err := q.g.check(&q.challenge, &q.request, q.request.key); err != nil {
+	q.g, q.challenge = &GroupKey{g}, *c
+	if err := q.request.UnmarshalBinary(r); err != nil {
+		return err
+	}
+	if err := q.g.check(c, &q.request, q.request.reg.Key); err != nil {
 		return fmt.Errorf("ds18: join: %w", err)
 	}
 	if u, p := classOf(&q.r, &q.q); !u.Equal(&q.request.u) || !p.Equal(&q.request.q) {

@@ -43,10 +43,7 @@ func (m *MemberKey) load() error {
 		return errors.New("the credential is zero")
 	}
 	u, q := classOf(&m.r, &m.q)
-	if m.record.Scheme != scheme || m.record.GroupID != m.g.id || string(m.record.Point) != string(q.Append(u.Bytes())) {
-		return errors.New("the record isn't that of the key")
-	}
-	if err := m.record.Verify(m.record.Key); err != nil {
+	if err := m.g.k.Owns(m.record, q.Append(u.Bytes())); err != nil {
 		return err
 	}
 	if !m.g.signed(&u, &q, &m.z, &m.w, &m.ww) {
@@ -99,7 +96,7 @@ func (m MemberKey) String() string {
 	if m.g == nil {
 		return "ds18.MemberKey(empty)"
 	}
-	return fmt.Sprintf("ds18.MemberKey(%q)", m.g.label)
+	return fmt.Sprintf("ds18.MemberKey(%q)", m.g.Label())
 }
 
 // GoString is String.
@@ -108,56 +105,35 @@ func (m MemberKey) GoString() string { return m.String() }
 // Format writes String, whatever the verb.
 func (m MemberKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, m.String()) }
 
-const (
-	maxGroupKey = 1024
-	maxRecord   = 1024
-)
-
 // MarshalBinary returns the canonical encoding, which is secret; clear it after use.
 func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	if m.wiped() {
 		return nil, errWiped
 	}
-	r, err := m.record.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	g := m.g.encode()
-	var e wire.Encoder
-	e.Grow(16 + len(g) + len(r) + 2*bls12381.ScalarSize + 2*bls12381.G1Size + bls12381.G2Size)
-	e.U8(version)
-	e.U8(suite)
-	e.Bytes(g)
-	e.Bytes(r)
-	tokens.PutSecret(&e, m.r.Bytes())
-	tokens.PutSecret(&e, m.q.Bytes())
-	e.Fixed(m.z.Bytes())
-	e.Fixed(m.w.Bytes())
-	e.Fixed(m.ww.Bytes())
-	return e.Data(), nil
+	const size = 2*bls12381.ScalarSize + 2*bls12381.G1Size + bls12381.G2Size
+	return tokens.EncodeMember(m.g.k, m.record, size, func(e *wire.Encoder) {
+		tokens.PutSecret(e, m.r.Bytes())
+		tokens.PutSecret(e, m.q.Bytes())
+		e.Fixed(m.z.Bytes())
+		e.Fixed(m.w.Bytes())
+		e.Fixed(m.ww.Bytes())
+	})
 }
 
 // UnmarshalBinary decodes a key, and checks the group key and the credential again.
 func (m *MemberKey) UnmarshalBinary(data []byte) error {
-	d := wire.NewDecoder(data)
-	d.Header(version, suite)
-	g := d.Bytes("group key", maxGroupKey)
-	r := d.Bytes("record", maxRecord)
-	q := &MemberKey{g: new(GroupKey), record: new(Record)}
-	tokens.ReadSecret(d, "r", &q.r)
-	tokens.ReadSecret(d, "q", &q.q)
-	tokens.ReadG1(d, "Z", &q.z)
-	tokens.ReadG1(d, "W", &q.w)
-	tokens.ReadG2(d, "WW", &q.ww)
-	if err := d.Finish(); err != nil {
-		return fmt.Errorf("ds18: member key: %w", err)
+	q := new(MemberKey)
+	g, r, err := scheme.DecodeMember(data, func(d *wire.Decoder) {
+		tokens.ReadSecret(d, "r", &q.r)
+		tokens.ReadSecret(d, "q", &q.q)
+		tokens.ReadG1(d, "Z", &q.z)
+		tokens.ReadG1(d, "W", &q.w)
+		tokens.ReadG2(d, "WW", &q.ww)
+	})
+	if err != nil {
+		return err
 	}
-	if err := errors.Join(q.g.UnmarshalBinary(g), q.record.UnmarshalBinary(r)); err != nil {
-		return fmt.Errorf("ds18: member key: %w", err)
-	}
-	if len(q.record.Evidence) != 0 {
-		return errors.New("ds18: member key: the record has evidence")
-	}
+	q.g, q.record = &GroupKey{g}, r
 	if err := q.load(); err != nil {
 		return fmt.Errorf("ds18: member key: %w", err)
 	}

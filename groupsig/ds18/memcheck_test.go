@@ -71,8 +71,9 @@ func memcheckCases(c *cttest.Checker) {
 	c.Clean("response", func() { m.respond(sig, []byte("m"), nil, &rho, &k) })
 	tainted(c, sig.s.Bytes())
 
-	secretScalar(&f.issuer.x, "x")
-	secretScalar(&f.issuer.y, "y")
+	x, y := f.issuer.k.Secrets()
+	secretScalar(x, "x")
+	secretScalar(y, "y")
 	var cred *Credential
 	c.Clean("credential", func() { cred = f.issuer.credential(request) })
 	tainted(c, cred.z.Bytes())

@@ -4,7 +4,6 @@
 package ds18
 
 import (
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 
@@ -35,71 +34,43 @@ type (
 )
 
 // NewSessions returns an empty table for the group's issuer.
-func (g *GroupKey) NewSessions() *Sessions { return join.NewSessions(scheme, g.id) }
+func (g *GroupKey) NewSessions() *Sessions { return g.k.NewSessions() }
 
 // NewRegister returns an empty register for the group's issuer or its opener, in whose
 // no token is twice.
-func (g *GroupKey) NewRegister() *Register { return join.NewRegisterBy(scheme, g.id, tokens.Mark) }
+func (g *GroupKey) NewRegister() *Register { return g.k.NewRegister() }
 
 // A Request is the member's message to the issuer: U = r·Q and Q = q·P1, two
 // encryptions of the token r·P2 to the opener, the proof that all have one r, and the
 // registration signature. It is public.
 type Request struct {
-	session SessionID
-	u, q    bls12381.G1
-	evidence
-	key ed25519.PublicKey
-	sig []byte
-}
-
-// evidence is what the opener checks again.
-type evidence struct {
-	s, f2 [2]bls12381.G2 // S0, S1; F0, F1
+	reg   tokens.Registration
+	u, q  bls12381.G1
+	token tokens.Encrypted
 	proof []byte
-}
-
-func (v *evidence) append(e *wire.Encoder) {
-	for i := range v.s {
-		e.Fixed(v.s[i].Bytes())
-		e.Fixed(v.f2[i].Bytes())
-	}
-	e.Fixed(v.proof)
-}
-
-func (v *evidence) read(d *wire.Decoder) {
-	for i := range v.s {
-		tokens.ReadG2(d, fmt.Sprint("S", i), &v.s[i])
-		tokens.ReadG2(d, fmt.Sprint("F", i), &v.f2[i])
-	}
-	v.proof = d.Fixed("proof", proofSize)
 }
 
 // proofSize is the length of the proof of r, s0, s1 and q.
 var proofSize = sigma.Size(4)
 
 // Session returns the session that the request answers.
-func (r *Request) Session() SessionID { return r.session }
+func (r *Request) Session() SessionID { return r.reg.Session }
 
 // hasZero reports whether one of the points is zero.
-func (r *Request) hasZero() bool {
-	return r.u.IsIdentity() || r.q.IsIdentity() || r.s[0].IsIdentity() || r.s[1].IsIdentity() ||
-		r.f2[0].IsIdentity() || r.f2[1].IsIdentity()
-}
+func (r *Request) hasZero() bool { return r.u.IsIdentity() || r.q.IsIdentity() || r.token.HasZero() }
 
 // MarshalBinary returns the canonical encoding.
 func (r *Request) MarshalBinary() ([]byte, error) {
-	if r.hasZero() || len(r.proof) != proofSize || len(r.key) != ed25519.PublicKeySize || len(r.sig) != ed25519.SignatureSize {
+	if r.hasZero() || len(r.proof) != proofSize || !r.reg.Complete() {
 		return nil, errors.New("ds18: incomplete request")
 	}
 	var e wire.Encoder
 	e.U8(version)
 	e.U8(suite)
-	e.Fixed(r.session[:])
-	e.Fixed(r.u.Bytes())
-	e.Fixed(r.q.Bytes())
-	e.Fixed(r.key)
-	e.Fixed(r.sig)
-	r.evidence.append(&e)
+	e.Fixed(r.reg.Session[:])
+	e.Fixed(r.point())
+	r.reg.AppendKey(&e)
+	r.appendEvidence(&e)
 	return e.Data(), nil
 }
 
@@ -108,12 +79,10 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	var q Request
-	d.Read("session", q.session[:])
-	tokens.ReadG1(d, "U", &q.u)
-	tokens.ReadG1(d, "Q", &q.q)
-	q.key = d.Fixed("key", ed25519.PublicKeySize)
-	q.sig = d.Fixed("signature", ed25519.SignatureSize)
-	q.evidence.read(d)
+	d.Read("session", q.reg.Session[:])
+	readPoint(d, &q.u, &q.q)
+	q.reg.ReadKey(d)
+	q.readEvidence(d)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ds18: request: %w", err)
 	}
@@ -121,20 +90,33 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
+// point is what is registered: U and Q.
+func (r *Request) point() []byte { return r.q.Append(r.u.Bytes()) }
+
+func readPoint(d *wire.Decoder, u, q *bls12381.G1) {
+	tokens.ReadG1(d, "U", u)
+	tokens.ReadG1(d, "Q", q)
+}
+
+// appendEvidence appends what the opener checks again.
+func (r *Request) appendEvidence(e *wire.Encoder) {
+	r.token.Append(e)
+	e.Fixed(r.proof)
+}
+
+func (r *Request) readEvidence(d *wire.Decoder) {
+	r.token.Read(d)
+	r.proof = d.Fixed("proof", proofSize)
+}
+
 // statement is what the request proves, with r, s0, s1 and q in this order: U = r·Q,
 // Q = q·P1, S_i = s_i·P2, F_i = r·P2 + s_i·Z_i. There is one response for r.
 func (r *Request) statement(g *GroupKey) *sigma.Statement {
-	p2 := bls12381.G2Generator()
 	st := &sigma.Statement{Secrets: 4, G1: []sigma.Relation{
 		{Y: &r.u, Terms: []sigma.Term{{W: 0, P: &r.q}}},
 		{Y: &r.q, Terms: []sigma.Term{{W: 3, P: bls12381.G1Generator()}}},
 	}}
-	for i := range r.s {
-		st.G2 = append(st.G2, sigma.RelationG2{Y: &r.s[i], Terms: []sigma.TermG2{{W: 1 + i, P: p2}}})
-	}
-	for i := range r.s {
-		st.G2 = append(st.G2, sigma.RelationG2{Y: &r.f2[i], Terms: []sigma.TermG2{{W: 0, P: p2}, {W: 1 + i, P: &g.opener.z[i]}}})
-	}
+	r.token.AddTo(st, g.k)
 	return st
 }
 
@@ -143,24 +125,23 @@ func (r *Request) statement(g *GroupKey) *sigma.Statement {
 func (r *Request) record(c *Challenge) *Record {
 	var e wire.Encoder
 	e.Fixed(c.Nonce[:])
-	r.evidence.append(&e)
-	return &Record{Scheme: scheme, GroupID: c.GroupID, Session: c.Session, Member: c.Member,
-		Point: r.q.Append(r.u.Bytes()), Key: r.key, Signature: r.sig, Evidence: e.Data()}
+	r.appendEvidence(&e)
+	return r.reg.Record(c, r.point(), e.Data())
 }
 
 // requestOf is the inverse of record.
 func requestOf(rec *Record) (*Request, *Challenge, error) {
-	c := &Challenge{Scheme: rec.Scheme, GroupID: rec.GroupID, Session: rec.Session, Member: rec.Member}
-	r := &Request{session: rec.Session, key: rec.Key, sig: rec.Signature}
+	r := new(Request)
+	var c *Challenge
+	r.reg, c = tokens.RegistrationOf(rec)
 	p := wire.NewDecoder(rec.Point)
-	tokens.ReadG1(p, "U", &r.u)
-	tokens.ReadG1(p, "Q", &r.q)
+	readPoint(p, &r.u, &r.q)
 	if err := p.Finish(); err != nil {
 		return nil, nil, err
 	}
 	d := wire.NewDecoder(rec.Evidence)
 	d.Read("nonce", c.Nonce[:])
-	r.evidence.read(d)
+	r.readEvidence(d)
 	if err := d.Finish(); err != nil {
 		return nil, nil, fmt.Errorf("evidence: %w", err)
 	}
@@ -170,8 +151,7 @@ func requestOf(rec *Record) (*Request, *Challenge, error) {
 // pointsOf returns Q and U of a record, whose token r·P2 has e(U, P2) = e(Q, r·P2).
 func pointsOf(rec *Record) (p tokens.Points, err error) {
 	d := wire.NewDecoder(rec.Point)
-	tokens.ReadG1(d, "U", &p.Multiple)
-	tokens.ReadG1(d, "Q", &p.Base)
+	readPoint(d, &p.Multiple, &p.Base)
 	return p, d.Finish()
 }
 

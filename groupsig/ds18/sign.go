@@ -29,7 +29,7 @@ func (m *MemberKey) Sign(msg []byte, opts *SignOptions) (*Signature, error) {
 	}
 	secret := new(transcript.Items).Grow(128).Scalar("r", &m.r).Scalar("q", &m.q)
 	nonces := transcript.NewNonces(dstSign, secret,
-		m.g.items().Bytes("context", opts.Context).Message("m", transcript.MessageOf(msg)))
+		m.g.k.Items().Bytes("context", opts.Context).Message("m", transcript.MessageOf(msg)))
 	var rho, psi, k bls12381.Scalar
 	nonces.Next(&rho, &psi, &k)
 	nonces.Wipe()
