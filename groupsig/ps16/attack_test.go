@@ -26,11 +26,12 @@ func TestClonedGenerator(t *testing.T) {
 	}
 
 	// The trap: sigma2 = u·(x + y·sk)·P1 is linear in sk.
+	x, y := f.issuer.k.Secrets()
 	var u, v bls12381.Scalar
 	u.Random()
 	careless := func(j *Join) (s1, s2 bls12381.G1) {
-		v.Mul(&j.sk, &f.issuer.y)
-		v.Add(&v, &f.issuer.x)
+		v.Mul(&j.sk, y)
+		v.Add(&v, x)
 		s1.ScalarBaseMult(&u)
 		s2.ScalarBaseMult(v.Mul(&v, &u))
 		return

@@ -30,7 +30,7 @@ func BenchmarkJoin(b *testing.B) {
 		if _, err := j.Finish(c); err != nil {
 			b.Fatal(err)
 		}
-		f.sessions.Cancel(j.request.session)
+		f.sessions.Cancel(j.request.reg.Session)
 	}
 }
 

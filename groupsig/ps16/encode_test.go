@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func objects() map[string][2]func() codec {
 		return [2]func() codec{func() codec { return v }, empty}
 	}
 	j := f.newJoin("walter")
-	f.sessions.Cancel(j.request.session)
+	f.sessions.Cancel(j.request.reg.Session)
 	r := j.Request()
 	o, err := f.opener.Open(f.g, f.opening, []byte("m"), f.sign("alice", "m"), nil)
 	if err != nil {
@@ -178,15 +179,19 @@ func TestVectors(t *testing.T) {
 		k.SetHash([]byte(name), []byte("undersign test vector"))
 		return k
 	}
-	issuer := &IssuerKey{x: scalar("x"), y: scalar("y")}
-	issuer.publish()
+	kx, ky := scalar("x"), scalar("y")
+	x, y := &kx, &ky
+	issuer, opener := new(IssuerKey), new(OpenerKey)
 	seed := [tokens.SeedSize]byte{1, 2, 3}
-	opener := &OpenerKey{tokens.NewKey(&seed)}
+	if err := errors.Join(issuer.UnmarshalBinary(slices.Concat([]byte{version, suite}, x.Bytes(), y.Bytes())),
+		opener.UnmarshalBinary(append([]byte{version, suite}, seed[:]...))); err != nil {
+		t.Fatal(err)
+	}
 	g, err := Setup("vectors", issuer, opener)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &Join{g: g, challenge: Challenge{Scheme: scheme, GroupID: g.id, Session: SessionID{7}, Member: "alice", Kind: Schnorr}, sk: scalar("sk")}
+	j := &Join{g: g, challenge: Challenge{Scheme: scheme.Name, GroupID: g.ID(), Session: SessionID{7}, Member: "alice", Kind: Schnorr}, sk: scalar("sk")}
 	if err := j.prepare(longTerm("alice")); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +199,7 @@ func TestVectors(t *testing.T) {
 	cred := &Credential{session: SessionID{7}}
 	cred.s1.ScalarBaseMult(&u)
 	var e, p bls12381.Scalar
-	cred.s2.ScalarMult(e.MulAdd(&issuer.y, &j.sk, &issuer.x), &cred.s1)
+	cred.s2.ScalarMult(e.MulAdd(y, &j.sk, x), &cred.s1)
 	m, err := j.Finish(cred)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +218,7 @@ func TestVectors(t *testing.T) {
 		b    []byte
 	}{
 		{"issuer", issuer.Public()}, {"opener", opener.Public()}, {"gid", id[:]},
-		{"tau", j.request.tau.Bytes()}, {"token", j.request.ttau.Bytes()}, {"registration", j.request.sig},
+		{"tau", j.request.tau.Bytes()}, {"token", j.request.ttau.Bytes()}, {"registration", j.request.reg.Sig},
 		{"signature", sig.Bytes()}, {"sigID", sigID[:]},
 	} {
 		fmt.Fprintf(&out, "%s: %x\n", line.name, line.b)
@@ -246,10 +251,10 @@ func TestVectors(t *testing.T) {
 		}
 	}
 	var r, f1, f2 bls12381.GT
-	f1.PairVarTime(&s.s1, &issuer.pub.y)
+	f1.PairVarTime(&s.s1, g.k.IssuerY())
 	r.ExpVarTime(&f1, &s.s)
 	f1.PairVarTime(&s.s2, bls12381.G2Generator())
-	f2.PairVarTime(&s.s1, &issuer.pub.x)
+	f2.PairVarTime(&s.s1, new(bls12381.G2).ScalarBaseMult(x))
 	r.Mul(&r, f1.ExpVarTime(f1.Div(&f1, &f2), &s.c))
 	items := new(transcript.Items).Bytes("gid", id[:]).Bytes("ver", nil).Bytes("context", []byte("context")).
 		Message("m", transcript.MessageOf([]byte("message"))).G1("s1", &s.s1).G1("s2", &s.s2).GT("R", &r)

@@ -28,20 +28,14 @@ type Join struct {
 // published (see GroupKey.ID); member and key are the joining member's identity and
 // long-term key.
 func NewJoin(g *GroupKey, fingerprint [32]byte, c *Challenge, member string, key ed25519.PrivateKey) (*Join, error) {
-	if g.x == nil || g.id != fingerprint {
-		return nil, errors.New("ps16: join: the group key isn't the published one")
-	}
-	if c.Scheme != scheme || c.GroupID != g.id {
-		return nil, errors.New("ps16: join: the challenge is for another group")
-	}
-	if c.Member != member {
-		return nil, fmt.Errorf("ps16: join: the challenge is for %q", c.Member)
+	if err := scheme.CheckChallenge(g.k, fingerprint, c, member); err != nil {
+		return nil, err
 	}
 	j := &Join{g: g, challenge: *c}
 	j.sk.Random()
 	if err := j.prepare(key); err != nil {
 		j.Wipe()
-		return nil, err
+		return nil, fmt.Errorf("ps16: join: %w", err)
 	}
 	return j, nil
 }
@@ -49,23 +43,18 @@ func NewJoin(g *GroupKey, fingerprint [32]byte, c *Challenge, member string, key
 // prepare makes the request for sk.
 func (j *Join) prepare(key ed25519.PrivateKey) error {
 	r := &j.request
-	r.session = j.challenge.Session
+	r.reg.Session = j.challenge.Session
 	r.tau.ScalarBaseMult(&j.sk)
-	r.ttau.ScalarMult(&j.sk, &j.g.issuer.y)
+	r.ttau.ScalarMult(&j.sk, j.g.k.IssuerY())
 	bls12381.NormalizeG1(&r.tau)
 	bls12381.NormalizeG2(&r.ttau)
 	w := []bls12381.Scalar{j.sk}
 	defer w[0].Wipe()
 	var err error
 	if r.proof, err = join.Prove(j.challenge.Kind, dstJoin, r.context(&j.challenge), r.statement(), w); err != nil {
-		return fmt.Errorf("ps16: join: %w", err)
+		return err
 	}
-	rec := r.record(&j.challenge)
-	if err := rec.Sign(key); err != nil {
-		return fmt.Errorf("ps16: join: %w", err)
-	}
-	r.key, r.sig = rec.Key, rec.Signature
-	return nil
+	return r.reg.Sign(r.record(&j.challenge), key)
 }
 
 // context is what the proof absorbs beside its statement. The token is there with
@@ -83,8 +72,8 @@ func (j *Join) Request() *Request {
 // check tests a request against the challenge that it answers and the key of the
 // member who was invited.
 func (g *GroupKey) check(c *Challenge, r *Request, key ed25519.PublicKey) error {
-	if c.Scheme != scheme || c.GroupID != g.id || c.Session != r.session {
-		return errors.New("the request is for another group or session")
+	if err := g.k.Answers(c, r.reg.Session); err != nil {
+		return err
 	}
 	if r.tau.IsIdentity() || r.ttau.IsIdentity() {
 		return errors.New("a point is zero")
@@ -92,7 +81,7 @@ func (g *GroupKey) check(c *Challenge, r *Request, key ed25519.PublicKey) error 
 	if err := join.VerifyVarTime(c.Kind, dstJoin, r.context(c), r.statement(), r.proof); err != nil {
 		return err
 	}
-	if !g.tokens.Belongs(&r.ttau, &r.tau) {
+	if !g.k.Tokens.Belongs(&r.ttau, &r.tau) {
 		return errors.New("the token doesn't belong to tau")
 	}
 	return r.record(c).Verify(key)
@@ -101,45 +90,24 @@ func (g *GroupKey) check(c *Challenge, r *Request, key ed25519.PublicKey) error 
 // Invite opens a session for a member whose long-term key the issuer knows. Times
 // are in seconds since 1970, the lifetime in seconds.
 func (k *IssuerKey) Invite(s *Sessions, member string, key ed25519.PublicKey, kind ProofKind, now, lifetime int64) (*Challenge, error) {
-	if k.wiped() {
-		return nil, errWiped
-	}
-	c, err := s.Open(member, key, kind, now, lifetime)
-	if err != nil {
-		return nil, fmt.Errorf("ps16: invite: %w", err)
-	}
-	return c, nil
+	return k.k.Invite(s, member, key, kind, now, lifetime)
 }
 
 // Issue answers a request with a credential. The record is in the register, and
 // durable if the register's function says so, before the credential is made. The same
 // request again gets the same answer.
 func (k *IssuerKey) Issue(g *GroupKey, s *Sessions, register *Register, r *Request, now int64) (*Credential, error) {
-	if k.wiped() {
-		return nil, errWiped
-	}
-	if !g.issuer.x.Equal(&k.pub.x) || !g.issuer.y.Equal(&k.pub.y) {
-		return nil, errors.New("ps16: issue: the group has another issuer")
-	}
 	m2, err := r.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	m3, err := s.Answer(r.session, m2, now, func(c *Challenge, key ed25519.PublicKey) ([]byte, error) {
-		rec := r.record(c)
-		if err := register.Check(c.Member, rec.Point, 0); err != nil {
-			return nil, err
-		}
-		if err := g.check(c, r, key); err != nil {
-			return nil, err
-		}
-		if err := register.Admit(rec, 0); err != nil {
-			return nil, err
-		}
-		return k.credential(r).MarshalBinary()
-	})
+	m3, err := k.k.Issue(g.k, s, register, &tokens.Application{
+		Session: r.reg.Session, Message: m2, Record: r.record,
+		Check:      func(c *Challenge, key ed25519.PublicKey) error { return g.check(c, r, key) },
+		Credential: func() ([]byte, error) { return k.credential(r).MarshalBinary() },
+	}, now)
 	if err != nil {
-		return nil, fmt.Errorf("ps16: issue: %w", err)
+		return nil, err
 	}
 	cred := new(Credential)
 	return cred, cred.UnmarshalBinary(m3)
@@ -149,11 +117,12 @@ func (k *IssuerKey) Issue(g *GroupKey, s *Sessions, register *Register, r *Reque
 // members with one u could make credentials of their own, so that it is hedged, as
 // nonces are: a generator that fails or was cloned doesn't give one u for two.
 func (k *IssuerKey) credential(r *Request) *Credential {
-	c := &Credential{session: r.session}
+	c := &Credential{session: r.reg.Session}
+	x, y := k.k.Secrets()
 	var u, v bls12381.Scalar
 	var p bls12381.G1
-	secret := new(transcript.Items).Grow(128).Scalar("x", &k.x).Scalar("y", &k.y)
-	public := new(transcript.Items).Bytes("sid", r.session[:]).G1("tau", &r.tau)
+	secret := new(transcript.Items).Grow(128).Scalar("x", x).Scalar("y", y)
+	public := new(transcript.Items).Bytes("sid", r.reg.Session[:]).G1("tau", &r.tau)
 	for u.IsZero() { // never twice
 		n := transcript.NewNonces(dstIssue, secret, public)
 		n.Next(&u)
@@ -161,8 +130,8 @@ func (k *IssuerKey) credential(r *Request) *Credential {
 	}
 	secret.Wipe()
 	c.s1.ScalarBaseMult(&u)
-	c.s2.ScalarBaseMult(v.Mul(&u, &k.x))
-	c.s2.Add(&c.s2, p.ScalarMult(v.Mul(&u, &k.y), &r.tau))
+	c.s2.ScalarBaseMult(v.Mul(&u, x))
+	c.s2.Add(&c.s2, p.ScalarMult(v.Mul(&u, y), &r.tau))
 	bls12381.NormalizeG1(&c.s1, &c.s2)
 	u.Wipe()
 	v.Wipe()
@@ -212,43 +181,27 @@ func (j *Join) MarshalBinary() ([]byte, error) {
 	if j.sk.IsZero() {
 		return nil, errWiped
 	}
-	c, err := j.challenge.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
 	r, err := j.request.MarshalBinary()
 	if err != nil {
 		return nil, err
 	}
-	g := j.g.encode()
-	var e wire.Encoder
-	e.Grow(64 + len(g) + len(c) + len(r))
-	e.U8(version)
-	e.U8(suite)
-	e.Bytes(g)
-	e.Bytes(c)
-	e.Bytes(r)
-	tokens.PutSecret(&e, j.sk.Bytes())
-	return e.Data(), nil
+	return tokens.EncodeJoin(j.g.k, &j.challenge, r, bls12381.ScalarSize, func(e *wire.Encoder) {
+		tokens.PutSecret(e, j.sk.Bytes())
+	})
 }
 
 // UnmarshalBinary decodes what MarshalBinary returned.
 func (j *Join) UnmarshalBinary(data []byte) error {
-	d := wire.NewDecoder(data)
-	d.Header(version, suite)
-	g := d.Bytes("group key", maxGroupKey)
-	c := d.Bytes("challenge", 1024)
-	r := d.Bytes("request", maxProof+1024)
 	var q Join
-	tokens.ReadSecret(d, "sk", &q.sk)
-	if err := d.Finish(); err != nil {
-		return fmt.Errorf("ps16: join: %w", err)
-	}
-	q.g = new(GroupKey)
-	if err := errors.Join(q.g.UnmarshalBinary(g), q.challenge.UnmarshalBinary(c), q.request.UnmarshalBinary(r)); err != nil {
+	g, c, r, err := scheme.DecodeJoin(data, func(d *wire.Decoder) { tokens.ReadSecret(d, "sk", &q.sk) })
+	if err != nil {
 		return err
 	}
-	if err := q.g.check(&q.challenge, &q.request, q.request.key); err != nil {
+	q.g, q.challenge = &GroupKey{g}, *c
+	if err := q.request.UnmarshalBinary(r); err != nil {
+		return err
+	}
+	if err := q.g.check(c, &q.request, q.request.reg.Key); err != nil {
 		return fmt.Errorf("ps16: join: %w", err)
 	}
 	var tau bls12381.G1

@@ -82,7 +82,7 @@ func TestBadRequests(t *testing.T) {
 	for name, r := range map[string]*Request{
 		"empty":            {},
 		"of another group": stranger.Request(),
-		"unknown session":  change(func(r *Request) { r.session[0] ^= 1 }),
+		"unknown session":  change(func(r *Request) { r.reg.Session[0] ^= 1 }),
 		"tau zero":         change(func(r *Request) { r.tau.SetIdentity() }),
 		"token zero":       change(func(r *Request) { r.ttau.SetIdentity() }),
 		"both zero":        change(func(r *Request) { r.tau.SetIdentity(); r.ttau.SetIdentity() }),
@@ -93,8 +93,8 @@ func TestBadRequests(t *testing.T) {
 			r.proof = append([]byte(nil), r.proof...)
 			r.proof[len(r.proof)-1] ^= 1
 		}),
-		"key":                 change(func(r *Request) { r.key = longTermPublic("bob") }),
-		"signature":           change(func(r *Request) { r.sig = make([]byte, 64) }),
+		"key":                 change(func(r *Request) { r.reg.Key = longTermPublic("bob") }),
+		"signature":           change(func(r *Request) { r.reg.Sig = make([]byte, 64) }),
 		"another's signature": prepared(func(*Join) {}, "bob"),
 		"another nonce":       prepared(func(k *Join) { k.challenge.Nonce[0] ^= 1 }, "alice"),
 		"another identity":    prepared(func(k *Join) { k.challenge.Member = "bob" }, "alice"),

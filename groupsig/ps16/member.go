@@ -32,15 +32,12 @@ func (m *MemberKey) load() error {
 	}
 	var tau, neg bls12381.G1
 	bls12381.NormalizeG1(tau.ScalarBaseMult(&m.sk))
-	if m.record.Scheme != scheme || m.record.GroupID != m.g.id || string(m.record.Point) != string(tau.Bytes()) {
-		return errors.New("the record isn't that of the key")
-	}
-	if err := m.record.Verify(m.record.Key); err != nil {
+	if err := m.g.k.Owns(m.record, tau.Bytes()); err != nil {
 		return err
 	}
 	var e, power, rest bls12381.GT
-	e.PairingProductVarTime(bls12381.PairWith(&m.s1, m.g.y))
-	rest.PairingProductVarTime(bls12381.PairWith(&m.s2, m.g.p2), bls12381.PairWith(neg.Neg(&m.s1), m.g.x))
+	e.PairingProductVarTime(bls12381.PairWith(&m.s1, m.g.k.Y))
+	rest.PairingProductVarTime(bls12381.PairWith(&m.s2, m.g.k.P2), bls12381.PairWith(neg.Neg(&m.s1), m.g.k.X))
 	if !power.Exp(&e, &m.sk).Equal(&rest) {
 		return errors.New("the credential isn't valid for this member")
 	}
@@ -89,7 +86,7 @@ func (m MemberKey) String() string {
 	if m.g == nil {
 		return "ps16.MemberKey(empty)"
 	}
-	return fmt.Sprintf("ps16.MemberKey(%q)", m.g.label)
+	return fmt.Sprintf("ps16.MemberKey(%q)", m.g.Label())
 }
 
 // GoString is String.
@@ -98,52 +95,30 @@ func (m MemberKey) GoString() string { return m.String() }
 // Format writes String, whatever the verb.
 func (m MemberKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, m.String()) }
 
-const (
-	maxGroupKey = 1024
-	maxRecord   = 1024
-)
-
 // MarshalBinary returns the canonical encoding, which is secret; clear it after use.
 func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	if m.wiped() {
 		return nil, errWiped
 	}
-	r, err := m.record.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	g := m.g.encode()
-	var e wire.Encoder
-	e.Grow(16 + len(g) + len(r) + bls12381.ScalarSize + 2*bls12381.G1Size)
-	e.U8(version)
-	e.U8(suite)
-	e.Bytes(g)
-	e.Bytes(r)
-	tokens.PutSecret(&e, m.sk.Bytes())
-	tokens.PutSecret(&e, m.s1.Bytes())
-	tokens.PutSecret(&e, m.s2.Bytes())
-	return e.Data(), nil
+	return tokens.EncodeMember(m.g.k, m.record, bls12381.ScalarSize+2*bls12381.G1Size, func(e *wire.Encoder) {
+		tokens.PutSecret(e, m.sk.Bytes())
+		tokens.PutSecret(e, m.s1.Bytes())
+		tokens.PutSecret(e, m.s2.Bytes())
+	})
 }
 
 // UnmarshalBinary decodes a key, and checks the group key and the credential again.
 func (m *MemberKey) UnmarshalBinary(data []byte) error {
-	d := wire.NewDecoder(data)
-	d.Header(version, suite)
-	g := d.Bytes("group key", maxGroupKey)
-	r := d.Bytes("record", maxRecord)
-	q := &MemberKey{g: new(GroupKey), record: new(Record)}
-	tokens.ReadSecret(d, "sk", &q.sk)
-	tokens.ReadG1(d, "sigma1", &q.s1)
-	tokens.ReadG1(d, "sigma2", &q.s2)
-	if err := d.Finish(); err != nil {
-		return fmt.Errorf("ps16: member key: %w", err)
+	q := new(MemberKey)
+	g, r, err := scheme.DecodeMember(data, func(d *wire.Decoder) {
+		tokens.ReadSecret(d, "sk", &q.sk)
+		tokens.ReadG1(d, "sigma1", &q.s1)
+		tokens.ReadG1(d, "sigma2", &q.s2)
+	})
+	if err != nil {
+		return err
 	}
-	if err := errors.Join(q.g.UnmarshalBinary(g), q.record.UnmarshalBinary(r)); err != nil {
-		return fmt.Errorf("ps16: member key: %w", err)
-	}
-	if len(q.record.Evidence) != 0 {
-		return errors.New("ps16: member key: the record has evidence")
-	}
+	q.g, q.record = &GroupKey{g}, r
 	if err := q.load(); err != nil {
 		return fmt.Errorf("ps16: member key: %w", err)
 	}

@@ -4,7 +4,6 @@
 package ps16
 
 import (
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 
@@ -44,10 +43,10 @@ const (
 )
 
 // NewSessions returns an empty table for the group's issuer.
-func (g *GroupKey) NewSessions() *Sessions { return join.NewSessions(scheme, g.id) }
+func (g *GroupKey) NewSessions() *Sessions { return g.k.NewSessions() }
 
 // NewRegister returns an empty register for the group's issuer or its opener.
-func (g *GroupKey) NewRegister() *Register { return join.NewRegister(scheme, g.id, 0) }
+func (g *GroupKey) NewRegister() *Register { return g.k.NewRegister() }
 
 // maxProof bounds the join proof: that of Fischlin's kind has 1312 bytes.
 const maxProof = 2048
@@ -56,30 +55,27 @@ const maxProof = 2048
 // proof of sk and the registration signature. The token is for the issuer and the
 // opener only.
 type Request struct {
-	session SessionID
-	tau     bls12381.G1
-	ttau    bls12381.G2
-	proof   []byte
-	key     ed25519.PublicKey
-	sig     []byte
+	reg   tokens.Registration
+	tau   bls12381.G1
+	ttau  bls12381.G2
+	proof []byte
 }
 
 // Session returns the session that the request answers.
-func (r *Request) Session() SessionID { return r.session }
+func (r *Request) Session() SessionID { return r.reg.Session }
 
 // MarshalBinary returns the canonical encoding.
 func (r *Request) MarshalBinary() ([]byte, error) {
-	if r.tau.IsIdentity() || r.ttau.IsIdentity() || len(r.key) != ed25519.PublicKeySize || len(r.sig) != ed25519.SignatureSize {
+	if r.tau.IsIdentity() || r.ttau.IsIdentity() || !r.reg.Complete() {
 		return nil, errors.New("ps16: incomplete request")
 	}
 	var e wire.Encoder
 	e.U8(version)
 	e.U8(suite)
-	e.Fixed(r.session[:])
+	e.Fixed(r.reg.Session[:])
 	e.Fixed(r.tau.Bytes())
 	e.Fixed(r.ttau.Bytes())
-	e.Fixed(r.key)
-	e.Fixed(r.sig)
+	r.reg.AppendKey(&e)
 	e.Bytes(r.proof)
 	return e.Data(), nil
 }
@@ -89,11 +85,10 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	var q Request
-	d.Read("session", q.session[:])
+	d.Read("session", q.reg.Session[:])
 	tokens.ReadG1(d, "tau", &q.tau)
 	tokens.ReadG2(d, "token", &q.ttau)
-	q.key = d.Fixed("key", ed25519.PublicKeySize)
-	q.sig = d.Fixed("signature", ed25519.SignatureSize)
+	q.reg.ReadKey(d)
 	q.proof = d.Bytes("proof", maxProof)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ps16: request: %w", err)
@@ -113,14 +108,14 @@ func (r *Request) record(c *Challenge) *Record {
 	e.U8(uint8(c.Kind))
 	e.Fixed(r.ttau.Bytes())
 	e.Bytes(r.proof)
-	return &Record{Scheme: scheme, GroupID: c.GroupID, Session: c.Session, Member: c.Member,
-		Point: r.tau.Bytes(), Key: r.key, Signature: r.sig, Evidence: e.Data()}
+	return r.reg.Record(c, r.tau.Bytes(), e.Data())
 }
 
 // requestOf is the inverse of record.
 func requestOf(rec *Record) (*Request, *Challenge, error) {
-	c := &Challenge{Scheme: rec.Scheme, GroupID: rec.GroupID, Session: rec.Session, Member: rec.Member}
-	r := &Request{session: rec.Session, key: rec.Key, sig: rec.Signature}
+	r := new(Request)
+	var c *Challenge
+	r.reg, c = tokens.RegistrationOf(rec)
 	p := wire.NewDecoder(rec.Point)
 	tokens.ReadG1(p, "tau", &r.tau)
 	if err := p.Finish(); err != nil {

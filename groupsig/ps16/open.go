@@ -5,7 +5,6 @@ package ps16
 
 import (
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 
 	"github.com/undersign/undersign/groupsig/internal/join"
@@ -41,21 +40,11 @@ type (
 	RejoinError = join.RejoinError
 )
 
-func (k *OpenerKey) of(g *GroupKey) error {
-	if k.wiped() {
-		return errWiped
-	}
-	if !g.opener.Equal(k.k.Public()) {
-		return errors.New("ps16: the group has another opener")
-	}
-	return nil
-}
-
 // Record checks the record of a new member, from the issuer's register, and puts it
 // into the opener's. It doesn't rely on the issuer: the key is the member's long-term
 // one, as the opener knows it, and all that the issuer checked is checked again.
 func (k *OpenerKey) Record(g *GroupKey, register *Register, r *Record, key ed25519.PublicKey) error {
-	if err := k.of(g); err != nil {
+	if err := k.k.Of(g.k); err != nil {
 		return err
 	}
 	req, c, err := requestOf(r)
@@ -63,7 +52,7 @@ func (k *OpenerKey) Record(g *GroupKey, register *Register, r *Record, key ed255
 		err = g.check(c, req, key)
 	}
 	if err == nil {
-		err = k.k.Add(g.tokens, register, r, &req.ttau)
+		err = k.k.Key.Add(g.k.Tokens, register, r, &req.ttau)
 	}
 	if err != nil {
 		return fmt.Errorf("ps16: record: %w", err)
@@ -74,20 +63,13 @@ func (k *OpenerKey) Record(g *GroupKey, register *Register, r *Record, key ed255
 // Open verifies a signature and finds its signer, trying all members on all
 // processors.
 func (k *OpenerKey) Open(g *GroupKey, register *Register, msg []byte, sig *Signature, opts *OpenOptions) (*Opening, error) {
-	if err := k.of(g); err != nil {
-		return nil, err
-	}
 	if opts == nil {
 		opts = &OpenOptions{}
 	}
 	if !g.valid(msg, sig, opts.SignatureContext) {
 		return nil, ErrSignature
 	}
-	o, err := k.k.Open(g.tokens, register, g.target(sig), opts.Context)
-	if err != nil {
-		return nil, fmt.Errorf("ps16: open: %w", err)
-	}
-	return o, nil
+	return k.k.Open(g.k, register, g.target(sig), opts.Context)
 }
 
 // VerifyOpening is what a judge does: it returns nil if the signature is valid, the
@@ -100,45 +82,25 @@ func (g *GroupKey) VerifyOpening(msg []byte, sig *Signature, o *Opening, key ed2
 	if !g.valid(msg, sig, opts.SignatureContext) {
 		return ErrSignature
 	}
-	if err := g.tokens.VerifyOpening(g.target(sig), o, key, opts.Context); err != nil {
-		return fmt.Errorf("ps16: opening: %w", err)
-	}
-	return nil
+	return g.k.VerifyOpening(g.target(sig), o, key, opts.Context)
 }
 
 // RevocationList makes the list of all members that are revoked in the opener's
 // register (see its method Revoke). It shows their signatures, past ones too, to
 // everybody who has it.
 func (k *OpenerKey) RevocationList(g *GroupKey, register *Register, terms RevocationTerms) (*RevocationList, error) {
-	if err := k.of(g); err != nil {
-		return nil, err
-	}
-	l, err := k.k.List(g.tokens, register, terms)
-	if err != nil {
-		return nil, fmt.Errorf("ps16: revocation list: %w", err)
-	}
-	return l, nil
+	return k.k.RevocationList(g.k, register, terms)
 }
 
 // ParseRevocationList decodes a list and checks the opener's signature. Whether it is
 // fresh is checked by each verification.
 func (g *GroupKey) ParseRevocationList(data []byte) (*RevocationList, error) {
-	if g.x == nil {
-		return nil, errors.New("ps16: empty group key")
-	}
-	l, err := g.tokens.ParseList(data)
-	if err != nil {
-		return nil, fmt.Errorf("ps16: revocation list: %w", err)
-	}
-	return l, nil
+	return g.k.ParseRevocationList(data)
 }
 
 // MarkListed marks those records in the issuer's register that are revoked there, and
 // whose tokens a list in force has, and returns their number. Their identities may join
 // anew: see [Register].
 func (g *GroupKey) MarkListed(register *Register, l *RevocationList, now int64) (int, error) {
-	if g.x == nil {
-		return 0, errors.New("ps16: empty group key")
-	}
-	return g.tokens.MarkListed(register, l, now)
+	return g.k.MarkListed(register, l, now)
 }

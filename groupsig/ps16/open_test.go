@@ -109,7 +109,7 @@ func TestForgedOpenings(t *testing.T) {
 // The issuer signs with a credential that nobody registered: nobody is named.
 func TestUnregistered(t *testing.T) {
 	f := group()
-	j := &Join{g: f.g, challenge: Challenge{Scheme: scheme, GroupID: f.g.id, Member: "alice", Kind: Schnorr}}
+	j := &Join{g: f.g, challenge: Challenge{Scheme: scheme.Name, GroupID: f.g.ID(), Member: "alice", Kind: Schnorr}}
 	j.sk.Random()
 	if err := j.prepare(longTerm("mallory")); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestUnregistered(t *testing.T) {
 	// With its own record in the register it opens to alice, but not for a judge who
 	// knows her key.
 	reg := f.g.NewRegister()
-	if err := f.opener.k.Add(f.g.tokens, reg, j.request.record(&j.challenge), &j.request.ttau); err != nil {
+	if err := f.opener.k.Key.Add(f.g.k.Tokens, reg, j.request.record(&j.challenge), &j.request.ttau); err != nil {
 		t.Fatal(err)
 	}
 	o, err := f.opener.Open(f.g, reg, []byte("m"), sig, nil)
@@ -171,7 +171,7 @@ func TestBadOpen(t *testing.T) {
 	if _, err := f.opener.Open(f.g, swapped, m, sig, nil); err == nil || errors.Is(err, ErrUnknown) {
 		t.Errorf("swapped tokens: %v", err)
 	}
-	if err := f.opener.k.Add(f.g.tokens, f.g.NewRegister(), &records[0], bls12381.G2Generator()); err == nil {
+	if err := f.opener.k.Key.Add(f.g.k.Tokens, f.g.NewRegister(), &records[0], bls12381.G2Generator()); err == nil {
 		t.Error("a wrong token was recorded")
 	}
 	// The register survives storage.

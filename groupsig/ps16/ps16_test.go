@@ -161,7 +161,7 @@ func TestForgeries(t *testing.T) {
 	loose.s1.ScalarBaseMult(k.Random())
 	loose.s2.ScalarBaseMult(k.Random())
 	bls12381.NormalizeG1(&loose.s1, &loose.s2)
-	r.ExpVarTime(r.PairVarTime(&loose.s1, &g.issuer.y), k.Random())
+	r.ExpVarTime(r.PairVarTime(&loose.s1, g.k.IssuerY()), k.Random())
 	loose.c.Set(g.challengeItems(msg, nil, &loose).GT("R", &r).Challenge(dstSign))
 	loose.s.Sub(&k, new(bls12381.Scalar).Mul(&loose.c, sk.Random()))
 	half := &Signature{s1: *p}
@@ -425,8 +425,9 @@ func TestRedacted(t *testing.T) {
 	f := group()
 	j := f.newJoin("zoe")
 	m := f.members["alice"]
-	seed := f.opener.k.Seed()
-	secrets := [][]byte{f.issuer.x.Bytes(), f.issuer.y.Bytes(), m.sk.Bytes(), m.s1.Bytes(), j.sk.Bytes(), seed[:]}
+	seed := f.opener.k.Key.Seed()
+	x, y := f.issuer.k.Secrets()
+	secrets := [][]byte{x.Bytes(), y.Bytes(), m.sk.Bytes(), m.s1.Bytes(), j.sk.Bytes(), seed[:]}
 	for _, v := range []any{f.issuer, *f.issuer, f.opener, *f.opener, m, *m, j, *j, &MemberKey{}, MemberKey{}, &IssuerKey{}, &OpenerKey{}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d", "%q"} {
 			s := strings.ToLower(fmt.Sprintf(verb, v))
@@ -440,7 +441,7 @@ func TestRedacted(t *testing.T) {
 			}
 		}
 	}
-	f.sessions.Cancel(j.request.session)
+	f.sessions.Cancel(j.request.reg.Session)
 }
 
 func TestWiped(t *testing.T) {

@@ -26,7 +26,7 @@ func (m *MemberKey) Sign(msg []byte, opts *SignOptions) (*Signature, error) {
 	}
 	secret := new(transcript.Items).Grow(128).Scalar("sk", &m.sk)
 	nonces := transcript.NewNonces(dstSign, secret,
-		m.g.items().Bytes("context", opts.Context).Message("m", transcript.MessageOf(msg)))
+		m.g.k.Items().Bytes("context", opts.Context).Message("m", transcript.MessageOf(msg)))
 	var t, k bls12381.Scalar
 	nonces.Next(&t, &k)
 	nonces.Wipe()

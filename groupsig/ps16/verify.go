@@ -4,10 +4,6 @@
 package ps16
 
 import (
-	"runtime"
-	"sync"
-	"sync/atomic"
-
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
@@ -19,13 +15,13 @@ type VerifyOptions = tokens.VerifyOptions
 
 // challengeItems returns the challenge's items up to the commitment.
 func (g *GroupKey) challengeItems(msg, context []byte, sig *Signature) *transcript.Items {
-	return g.items().Bytes("context", context).Message("m", transcript.MessageOf(msg)).G1("s1", &sig.s1).G1("s2", &sig.s2)
+	return g.k.Items().Bytes("context", context).Message("m", transcript.MessageOf(msg)).G1("s1", &sig.s1).G1("s2", &sig.s2)
 }
 
 // Verify returns nil if a member signed msg, and isn't revoked by the list in the
 // options. Errors are [ErrSignature], [ErrRevoked] or a *[StaleError].
 func (g *GroupKey) Verify(msg []byte, sig *Signature, opts *VerifyOptions) error {
-	o, err := opts.Check(g.tokens)
+	o, err := g.k.Check(opts)
 	if err != nil {
 		return err
 	}
@@ -42,7 +38,7 @@ func (g *GroupKey) Verify(msg []byte, sig *Signature, opts *VerifyOptions) error
 // e(s1, Y)^s·(e(s2, P2)/e(s1, X))^c. Without the test of s1 anybody signs: both points
 // zero make R = 1 for all c and s.
 func (g *GroupKey) valid(msg []byte, sig *Signature, context []byte) bool {
-	if g.x == nil || sig == nil || sig.s1.IsIdentity() || sig.s2.IsIdentity() {
+	if g.k == nil || sig == nil || sig.s1.IsIdentity() || sig.s2.IsIdentity() {
 		return false
 	}
 	var a, b, d bls12381.G1
@@ -52,7 +48,7 @@ func (g *GroupKey) valid(msg []byte, sig *Signature, context []byte) bool {
 	d.ScalarMultVarTime(nc.Neg(&sig.c), &sig.s1)
 	bls12381.NormalizeG1(&a, &b, &d)
 	var r bls12381.GT
-	r.PairingProductVarTime(bls12381.PairWith(&a, g.y), bls12381.PairWith(&b, g.p2), bls12381.PairWith(&d, g.x))
+	r.PairingProductVarTime(bls12381.PairWith(&a, g.k.Y), bls12381.PairWith(&b, g.k.P2), bls12381.PairWith(&d, g.k.X))
 	c := g.challengeItems(msg, context, sig).GT("R", &r).Challenge(dstSign)
 	return sig.c.Equal(c)
 }
@@ -63,7 +59,7 @@ func (g *GroupKey) target(sig *Signature) *tokens.Target {
 	var neg bls12381.G1
 	neg.Neg(&sig.s1)
 	return &tokens.Target{A: &sig.s1, ID: sig.ID(), Pairs: []bls12381.Pair{
-		bls12381.PairWith(&sig.s2, g.p2), bls12381.PairWith(&neg, g.x),
+		bls12381.PairWith(&sig.s2, g.k.P2), bls12381.PairWith(&neg, g.k.X),
 	}}
 }
 
@@ -97,19 +93,10 @@ func (b *Batch) Verify() error {
 	if b.g == nil {
 		b.g = new(GroupKey) // which accepts nothing
 	}
-	if _, err := b.opts.Check(b.g.tokens); err != nil {
+	if _, err := b.g.k.Check(b.opts); err != nil {
 		return err
 	}
 	errs := make([]error, len(b.sigs))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(len(b.sigs), runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
-				errs[i] = b.g.Verify(b.msgs[i], b.sigs[i], b.opts)
-			}
-		})
-	}
-	wg.Wait()
+	tokens.Parallel(len(errs), func(i int) { errs[i] = b.g.Verify(b.msgs[i], b.sigs[i], b.opts) })
 	return tokens.NewBatchError(errs)
 }
