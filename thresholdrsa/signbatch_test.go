@@ -4,8 +4,11 @@
 package thresholdrsa
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math/big"
+	"slices"
 	"testing"
 	"time"
 )
@@ -17,7 +20,7 @@ func TestSignBatch(t *testing.T) {
 		key    string
 		counts []int
 	}{
-		{"safe-2048-a", []int{0, 1, 5, 8, 11}},
+		{"safe-2048-a", []int{0, 1, 3, 5, 8, 11}},
 		{"plain-2048", []int{8}},
 		{"safe-4096", []int{6}},
 	} {
@@ -50,6 +53,43 @@ func TestSignBatch(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Shares are in the order of their requests, on any number of cores.
+func TestSignBatchCores(t *testing.T) {
+	d, shares := sharing(t, "safe-2048-a", 2, 3)
+	s := shares[1]
+	var xs []*big.Int
+	var want [][]byte
+	for i := range 11 {
+		r := request(t, d.key, fmt.Sprint("message ", i))
+		x, err := r.representative(d.key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		xs, want = append(xs, x), append(want, sign(t, r, s).x)
+	}
+	for cores := 1; cores <= 12; cores += 1 + cores/3 {
+		for _, n := range []int{0, 2, 4, len(xs)} {
+			sigs, err := s.proveAll(xs[:n], cores)
+			if err != nil || len(sigs) != n {
+				t.Fatalf("%d requests on %d cores: %d shares, %v", n, cores, len(sigs), err)
+			}
+			for i, sig := range sigs {
+				if !bytes.Equal(sig.x, want[i]) {
+					t.Errorf("%d requests on %d cores: share %d is another", n, cores, i)
+				}
+			}
+		}
+	}
+	// A number out of range, which representative doesn't return.
+	for _, bad := range []int{0, 5, 10} {
+		spoilt := slices.Clone(xs)
+		spoilt[bad] = d.key.n
+		if sigs, err := s.proveAll(spoilt, 2); err == nil || sigs != nil {
+			t.Errorf("%d shares with number %d out of range, %v", len(sigs), bad, err)
 		}
 	}
 }
@@ -102,30 +142,21 @@ func BenchmarkSignBatch(b *testing.B) {
 	for _, key := range []string{"safe-2048-a", "safe-4096"} {
 		d, shares := sharing(b, key, 2, 3)
 		var rs []*Request
-		for i := range 8 {
+		for i := range 16 {
 			rs = append(rs, request(b, d.key, fmt.Sprint(i)))
 		}
-		b.Run("n=8/key="+key, func(b *testing.B) {
-			best := time.Duration(1 << 60)
-			for b.Loop() {
-				start := time.Now()
-				if _, err := shares[0].SignBatch(rs); err != nil {
-					b.Fatal(err)
+		for _, n := range []int{1, 3, 4, 8, 16} {
+			b.Run(fmt.Sprintf("n=%d/key=%s", n, key), func(b *testing.B) {
+				best := time.Duration(1 << 60)
+				for b.Loop() {
+					start := time.Now()
+					if _, err := shares[0].SignBatch(rs[:n]); err != nil {
+						b.Fatal(err)
+					}
+					best = min(best, time.Since(start))
 				}
-				best = min(best, time.Since(start))
-			}
-			b.ReportMetric(best.Seconds()*1e3/8, "least-ms/share")
-		})
-		b.Run("n=1/key="+key, func(b *testing.B) {
-			best := time.Duration(1 << 60)
-			for b.Loop() {
-				start := time.Now()
-				if _, err := shares[0].Sign(rs[0]); err != nil {
-					b.Fatal(err)
-				}
-				best = min(best, time.Since(start))
-			}
-			b.ReportMetric(best.Seconds()*1e3, "least-ms/share")
-		})
+				b.ReportMetric(best.Seconds()*1e3/float64(n), "least-ms/share")
+			})
+		}
 	}
 }

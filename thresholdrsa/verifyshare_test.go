@@ -36,7 +36,7 @@ func TestVerifyShares(t *testing.T) {
 	if errs := p.VerifyShares(nil); len(errs) != 0 {
 		t.Error("verdicts of nothing")
 	}
-	for _, c := range []struct{ requests, each int }{{1, 1}, {1, 3}, {2, 1}, {5, 1}, {6, 1}, {11, 1}, {7, 2}} {
+	for _, c := range []struct{ requests, each int }{{1, 1}, {1, 3}, {2, 1}, {4, 1}, {5, 1}, {6, 1}, {11, 1}, {7, 2}} {
 		var answers []Answer
 		for i := range c.requests {
 			r := request(t, p, fmt.Sprint("request ", i))

@@ -34,3 +34,6 @@ func doubleADX(z *uint64, n *uint64, l int)
 //
 //go:noescape
 func selectAVX2(z *uint64, table *uint64, l int, count int, i uint64)
+
+// cpuid returns what the processor says of itself in a leaf, of subleaf 0.
+func cpuid(leaf uint32) (a uint32, b uint32, c uint32, d uint32)

@@ -18,7 +18,9 @@ func doubleLimbs(z, n []uint64) { doubleGeneric(z, n) }
 
 func selectLimbs(z, table []uint64, i uint64) { selectGeneric(z, table, i) }
 
-// useLanes reports whether there is a kernel of eight lanes.
+func haveHalves() bool { return false }
+
+// useLanes reports whether there are kernels of lanes.
 func useLanes() bool { return laneTwin }
 
 func mulLanes(m *laneModuli, z, x, y []uint64) { mulLanesGeneric(m, z, x, y) }
@@ -26,7 +28,7 @@ func mulLanes(m *laneModuli, z, x, y []uint64) { mulLanesGeneric(m, z, x, y) }
 func sqrLanes(m *laneModuli, z, x, e []uint64, bit uint) { sqrLanesGeneric(m, z, x, e, bit) }
 
 func selectLanes(m *laneModuli, z, table, index []uint64) {
-	selectLanesGeneric(z[:Lanes*m.limbs], table, index)
+	m.selectGeneric(z[:m.lanes*m.limbs], table, index)
 }
 
 func haveWide(int) bool { return false }

@@ -5,10 +5,15 @@
 
 package modexp
 
+import "strings"
+
 func kernels() []string { return []string{"generic"} }
 
 func laneKernels() []string { return []string{"twin"} }
 
-func setKernel(name string) { laneTwin = name == "twin" }
+func setKernel(name string) {
+	name, useFour = strings.CutSuffix(name, "4")
+	laneTwin = name == "twin"
+}
 
-func resetKernel() { laneTwin = false }
+func resetKernel() { laneTwin, useFour = false, false }

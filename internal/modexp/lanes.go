@@ -5,13 +5,13 @@ package modexp
 
 import "unsafe"
 
-// Lanes is how many powers the lane kernel computes at once.
+// Lanes is how many powers the lane kernels compute at once, at most.
 const Lanes = 8
 
 const (
-	laneBits   = 52 // the radix of the lane kernel
+	laneBits   = 52 // the radix of the lane kernels
 	laneMask   = 1<<laneBits - 1
-	blockLimbs = 10 // its block
+	blockLimbs = 10 // their block
 	blockBits  = blockLimbs * laneBits
 
 	// laneSlack is the number of bits by which R must exceed n. With R > 64n and
@@ -37,13 +37,14 @@ func laneBlocks(bits int) int {
 }
 
 // HaveLanes reports whether powers modulo numbers of that many bits are computed
-// eight at once.
+// several at once.
 func HaveLanes(bits int) bool { return useLanes() && laneBlocks(bits) > 0 }
 
-// laneModuli are eight moduli, and the space to compute with them. A number is a
-// column of vectors, each of which has one limb of all: limb i of lane j is at
-// 8i+j.
+// laneModuli are eight moduli or four, and the space to compute with them. A number
+// is a column of vectors, each of which has one limb of all: limb i of lane j is at
+// lanes·i + j.
 type laneModuli struct {
+	lanes         int
 	blocks, limbs int
 	n             []uint64
 	k0            []uint64 // -1/n mod 2^52, one vector
@@ -53,9 +54,9 @@ type laneModuli struct {
 }
 
 // newLaneModuli leaves room for extra vectors, to be taken by number and take.
-func newLaneModuli(blocks, extra int) *laneModuli {
-	m := &laneModuli{blocks: blocks, limbs: blocks * blockLimbs}
-	m.all = alignedVectors(3*m.limbs + 2 + extra)
+func newLaneModuli(lanes, blocks, extra int) *laneModuli {
+	m := &laneModuli{lanes: lanes, blocks: blocks, limbs: blocks * blockLimbs}
+	m.all = alignedWords(lanes * (3*m.limbs + 2 + extra))
 	m.free = m.all
 	m.n = m.number()
 	m.t = m.take(2 * m.limbs)
@@ -64,8 +65,8 @@ func newLaneModuli(blocks, extra int) *laneModuli {
 }
 
 func (m *laneModuli) take(vectors int) []uint64 {
-	v := m.free[: Lanes*vectors : Lanes*vectors]
-	m.free = m.free[Lanes*vectors:]
+	v := m.free[: m.lanes*vectors : m.lanes*vectors]
+	m.free = m.free[m.lanes*vectors:]
 	return v
 }
 
@@ -73,44 +74,45 @@ func (m *laneModuli) number() []uint64 { return m.take(m.limbs) }
 
 func (m *laneModuli) wipe() { clear(m.all) }
 
-// alignedVectors returns zero vectors, none of which straddles cache lines.
-func alignedVectors(n int) []uint64 {
-	const size = 8 * Lanes
-	buf := make([]uint64, Lanes*(n+1))
-	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(buf))) % size / 8
-	return buf[skip:][:Lanes*n]
+// alignedWords returns n zero words, from the beginning of a cache line on, so that no
+// vector straddles two.
+func alignedWords(n int) []uint64 {
+	const line = 64
+	buf := make([]uint64, n+line/8)
+	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(buf))) % line / 8
+	return buf[skip:][:n]
 }
 
 // setModulus makes an odd number the modulus of lane j.
 func (m *laneModuli) setModulus(j int, n []uint64) {
-	toLane(m.n, j, n)
+	m.toLane(m.n, j, n)
 	m.k0[j] = negInverse(n[0]) & laneMask
 }
 
 // mul sets z = x·y/R, below 5n/4. x and y are below 4n.
 func (m *laneModuli) mul(z, x, y []uint64) {
-	end := Lanes*m.limbs - 1
+	end := m.lanes*m.limbs - 1
 	_, _, _ = z[end], x[end], y[end]
 	mulLanes(m, z, x, y)
 }
 
 // sqr sets z = 2^b·x²/R, below 4n as x is, where b is a bit of e in each lane.
 func (m *laneModuli) sqr(z, x, e []uint64, bit int) {
-	end := Lanes*m.limbs - 1
-	_, _, _ = z[end], x[end], e[Lanes-1]
+	end := m.lanes*m.limbs - 1
+	_, _, _ = z[end], x[end], e[m.lanes-1]
 	sqrLanes(m, z, x, e, uint(bit))
 }
 
 // pick sets each lane of z to that of an entry of table, whose number is in index.
 func (m *laneModuli) pick(z, table, index []uint64) {
-	_, _ = z[Lanes*m.limbs-1], index[Lanes-1]
+	_, _ = z[m.lanes*m.limbs-1], index[m.lanes-1]
 	selectLanes(m, z, table, index)
 }
 
 // toLane sets lane j of z to x, a number that fits. Its time depends on widths.
-func toLane(z []uint64, j int, x []uint64) {
-	for i := range len(z) / Lanes {
-		z[Lanes*i+j] = limb52(x, i)
+func (m *laneModuli) toLane(z []uint64, j int, x []uint64) {
+	for i := range len(z) / m.lanes {
+		z[m.lanes*i+j] = limb52(x, i)
 	}
 }
 
@@ -132,10 +134,10 @@ func split52(z, x []uint64) {
 }
 
 // fromLane sets z to lane j of x, as far as it has room.
-func fromLane(z []uint64, x []uint64, j int) {
+func (m *laneModuli) fromLane(z []uint64, x []uint64, j int) {
 	clear(z)
-	for i := range len(x) / Lanes {
-		v := x[Lanes*i+j]
+	for i := range len(x) / m.lanes {
+		v := x[m.lanes*i+j]
 		k, shift := laneBits*i/64, laneBits*i%64
 		if k < len(z) {
 			z[k] |= v << shift

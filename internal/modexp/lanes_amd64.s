@@ -7,9 +7,9 @@
 
 #include "textflag.h"
 
-// func mulIFMA(z *uint64, x *uint64, y *uint64, n *uint64, k0 *uint64, t *uint64, blocks int)
+// func mulIFMA8(z *uint64, x *uint64, y *uint64, n *uint64, k0 *uint64, t *uint64, blocks int)
 // Requires: AVX, AVX512F, AVX512IFMA
-TEXT ·mulIFMA(SB), NOSPLIT, $0-56
+TEXT ·mulIFMA8(SB), NOSPLIT, $0-56
 	MOVQ         $0x000fffffffffffff, AX
 	VPBROADCASTQ AX, Z31
 	MOVQ         y+16(FP), CX
@@ -2729,9 +2729,9 @@ window:
 	VZEROUPPER
 	RET
 
-// func sqrIFMA(z *uint64, x *uint64, n *uint64, k0 *uint64, t *uint64, e *uint64, bit uint64, blocks int)
+// func sqrIFMA8(z *uint64, x *uint64, n *uint64, k0 *uint64, t *uint64, e *uint64, bit uint64, blocks int)
 // Requires: AVX, AVX512F, AVX512IFMA
-TEXT ·sqrIFMA(SB), NOSPLIT, $0-64
+TEXT ·sqrIFMA8(SB), NOSPLIT, $0-64
 	MOVQ         $0x000fffffffffffff, AX
 	VPBROADCASTQ AX, Z31
 	MOVQ         x+8(FP), CX
@@ -5910,9 +5910,9 @@ window:
 	VZEROUPPER
 	RET
 
-// func selectIFMA(z *uint64, table *uint64, index *uint64, limbs int, count int)
+// func selectIFMA8(z *uint64, table *uint64, index *uint64, limbs int, count int)
 // Requires: AVX, AVX512F
-TEXT ·selectIFMA(SB), NOSPLIT, $0-40
+TEXT ·selectIFMA8(SB), NOSPLIT, $0-40
 	MOVQ         index+16(FP), AX
 	VMOVDQU64    (AX), Z20
 	MOVL         $0x00000001, AX

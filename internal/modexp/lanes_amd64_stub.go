@@ -7,23 +7,23 @@
 
 package modexp
 
-// mulIFMA sets z = x·y/R mod n in each of eight lanes, where R = 2^(520·blocks)
+// mulIFMA8 sets z = x·y/R mod n in each of eight lanes, where R = 2^(520·blocks)
 // > 64n, x and y are below 4n and z is below 5n/4. k0 = -1/n mod 2^52. t is
 // scratch for twice the limbs.
 //
 //go:noescape
-func mulIFMA(z *uint64, x *uint64, y *uint64, n *uint64, k0 *uint64, t *uint64, blocks int)
+func mulIFMA8(z *uint64, x *uint64, y *uint64, n *uint64, k0 *uint64, t *uint64, blocks int)
 
-// sqrIFMA sets z = 2^b·x²/R mod n in each of eight lanes, where b is the given
+// sqrIFMA8 sets z = 2^b·x²/R mod n in each of eight lanes, where b is the given
 // bit of e, R = 2^(520·blocks) > 64n, and x and z are below 4n. k0 = -1/n mod
 // 2^52. t is scratch for twice the limbs.
 //
 //go:noescape
-func sqrIFMA(z *uint64, x *uint64, n *uint64, k0 *uint64, t *uint64, e *uint64, bit uint64, blocks int)
+func sqrIFMA8(z *uint64, x *uint64, n *uint64, k0 *uint64, t *uint64, e *uint64, bit uint64, blocks int)
 
-// selectIFMA sets each lane of z to that of the entry of table that index
+// selectIFMA8 sets each lane of z to that of the entry of table that index
 // names for it, reading all of the count entries. An entry has limbs vectors,
 // a multiple of ten.
 //
 //go:noescape
-func selectIFMA(z *uint64, table *uint64, index *uint64, limbs int, count int)
+func selectIFMA8(z *uint64, table *uint64, index *uint64, limbs int, count int)

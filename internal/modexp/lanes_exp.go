@@ -10,26 +10,8 @@ import (
 	"github.com/undersign/undersign/internal/opcount"
 )
 
-// lanesPay returns the number of powers from which on eight lanes are faster than
-// one power after the other. Measured on Zen 4, which starts half as many vector
-// multiplications in a cycle as others do, for one number or eight.
-func lanesPay(bits int) int {
-	switch l := limbsFor(bits); {
-	case !haveWide(l):
-		return 3
-	case l < 64:
-		return 5
-	}
-	return 6
-}
-
-// LanesPay reports whether [ExpLanes] takes count <= [Lanes] powers modulo m at once.
-func (m *Modulus) LanesPay(count int) bool {
-	return count >= lanesPay(m.bits) && HaveLanes(m.bits)
-}
-
 // ExpLanes sets zs[i] = xs[i]^(es[i] mod 2^bits) mod ms[i], for public bits.
-// Where there is a kernel for it, it computes eight powers at once. Its time
+// Where there are kernels for it, it computes eight powers at once, or four. Its time
 // depends on the sizes of the moduli, on bits and on the number of powers. All
 // slices have the same length, or it panics. zs may be xs.
 func ExpLanes(zs, xs []*Element, ms []*Modulus, es []Nat, bits int) {
@@ -38,26 +20,33 @@ func ExpLanes(zs, xs []*Element, ms []*Modulus, es []Nat, bits int) {
 	}
 	for len(xs) > 0 {
 		n := min(Lanes, len(xs))
-		expLanes(zs[:n], xs[:n], ms[:n], es[:n], bits)
+		lanes := 1
+		if bits > 0 {
+			lanes = lanesFor(largest(ms[:n]), n)
+		}
+		n = min(n, lanes)
+		if n == 1 {
+			ms[0].ExpBits(zs[0], xs[0], es[0], bits)
+		} else {
+			expLanes(lanes, zs[:n], xs[:n], ms[:n], es[:n], bits)
+		}
 		zs, xs, ms, es = zs[n:], xs[n:], ms[n:], es[n:]
 	}
 }
 
-func expLanes(zs, xs []*Element, ms []*Modulus, es []Nat, bits int) {
+// largest returns the bits of the largest modulus.
+func largest(ms []*Modulus) int {
 	size := 0
 	for _, m := range ms {
 		size = max(size, m.bits)
 	}
-	if len(xs) < lanesPay(size) || !HaveLanes(size) || bits <= 0 {
-		for i, m := range ms {
-			m.ExpBits(zs[i], xs[i], es[i], bits)
-		}
-		return
-	}
+	return size
+}
 
+func expLanes(lanes int, zs, xs []*Element, ms []*Modulus, es []Nat, bits int) {
 	opcount.Add(opcount.ExpZn, len(xs))
 	w := min(fixedWindow(bits), 5) // the table should stay in the second-level cache
-	p := newLanePowers(ms, 1<<w)
+	p := newLanePowers(lanes, ms, 1<<w)
 	defer p.wipe()
 	p.enter(1, xs)
 	for i := 2; i < 1<<w; i++ {
@@ -89,8 +78,8 @@ func expLanes(zs, xs []*Element, ms []*Modulus, es []Nat, bits int) {
 }
 
 // ExpShared sets zs[k][i] = xs[i]^(es[k][i] mod 2^bits), for public bits: several
-// powers of each base share squarings. Where there is a kernel for it, it takes
-// eight bases at once. Its time depends on the numbers of bases and powers, and on
+// powers of each base share squarings. Where there are kernels for it, it takes
+// eight bases at once, or four. Its time depends on the numbers of bases and powers, and on
 // bits. The slices fit each other, or it panics.
 func (m *Modulus) ExpShared(zs [][]*Element, xs []*Element, es [][]Nat, bits int) {
 	if len(zs) != len(es) {
@@ -101,24 +90,27 @@ func (m *Modulus) ExpShared(zs [][]*Element, xs []*Element, es [][]Nat, bits int
 			panic(errLengths)
 		}
 	}
-	for at := 0; at < len(xs); at += Lanes {
-		end := min(at+Lanes, len(xs))
-		if end-at >= lanesPay(m.bits) && HaveLanes(m.bits) && bits > 0 {
-			m.expShared(zs, xs, es, at, end, bits)
-			continue
+	for at := 0; at < len(xs); {
+		lanes := 1
+		if bits > 0 {
+			lanes = lanesFor(m.bits, len(xs)-at)
 		}
-		for i := at; i < end; i++ {
-			table := m.NewTable(xs[i], bits, len(es))
+		end := min(at+lanes, len(xs))
+		if lanes == 1 {
+			table := m.NewTable(xs[at], bits, len(es))
 			for k := range es {
-				table.ExpBits(zs[k][i], es[k][i], bits)
+				table.ExpBits(zs[k][at], es[k][at], bits)
 			}
+		} else {
+			m.expShared(lanes, zs, xs, es, at, end, bits)
 		}
+		at = end
 	}
 }
 
 // expShared serves the bases from at to end. It takes a comb of few teeth, as a
 // table of eight bases is large: see [Table].
-func (m *Modulus) expShared(zs [][]*Element, xs []*Element, es [][]Nat, at, end, bits int) {
+func (m *Modulus) expShared(lanes int, zs [][]*Element, xs []*Element, es [][]Nat, at, end, bits int) {
 	opcount.Add(opcount.ExpZn, len(es)*(end-at))
 	const teeth = 5
 	cols := (bits + teeth - 1) / teeth
@@ -126,7 +118,7 @@ func (m *Modulus) expShared(zs [][]*Element, xs []*Element, es [][]Nat, at, end,
 	for i := range ms {
 		ms[i] = m
 	}
-	p := newLanePowers(ms, 1<<teeth)
+	p := newLanePowers(lanes, ms, 1<<teeth)
 	defer p.wipe()
 	p.enter(1, xs[at:end])
 	for row := 1; row < teeth; row++ {
@@ -163,7 +155,7 @@ func (m *Modulus) expShared(zs [][]*Element, xs []*Element, es [][]Nat, at, end,
 	}
 }
 
-// lanePowers are what powers in eight lanes need.
+// lanePowers are what powers in lanes need.
 type lanePowers struct {
 	*laneModuli
 	ms                      []*Modulus
@@ -174,14 +166,10 @@ type lanePowers struct {
 
 // newLanePowers makes room for a table of count entries, the first of which is 1.
 // Lanes that aren't needed repeat the last modulus.
-func newLanePowers(ms []*Modulus, count int) *lanePowers {
-	size := 0
-	for _, m := range ms {
-		size = max(size, m.bits)
-	}
-	blocks := laneBlocks(size)
+func newLanePowers(lanes int, ms []*Modulus, count int) *lanePowers {
+	blocks := laneBlocks(largest(ms))
 	l := blocks * blockLimbs
-	m := newLaneModuli(blocks, (count+5)*l+1)
+	m := newLaneModuli(lanes, blocks, (count+5)*l+1)
 	p := &lanePowers{laneModuli: m, ms: ms}
 	p.acc, p.factor, p.in, p.out, p.x = m.number(), m.number(), m.number(), m.number(), m.number()
 	p.index = m.take(1)
@@ -190,14 +178,14 @@ func newLanePowers(ms []*Modulus, count int) *lanePowers {
 	// An element is x·R64, and in a lane x·R. In is R²/R64, and takes one to the
 	// other; out is R64, and takes it back.
 	var in []uint64
-	for j := range Lanes {
+	for j := range m.lanes {
 		mod := p.modulus(j)
 		if j == 0 || mod != p.modulus(j-1) {
 			in = mod.powerOfTwo(2*blockBits*blocks - 64*len(mod.n))
 		}
 		m.setModulus(j, mod.n)
-		toLane(p.in, j, in)
-		toLane(p.out, j, mod.one)
+		m.toLane(p.in, j, in)
+		m.toLane(p.out, j, mod.one)
 	}
 	m.mul(p.entry(0), p.out, p.in)
 	return p
@@ -206,7 +194,7 @@ func newLanePowers(ms []*Modulus, count int) *lanePowers {
 func (p *lanePowers) modulus(j int) *Modulus { return p.ms[min(j, len(p.ms)-1)] }
 
 func (p *lanePowers) entry(i int) []uint64 {
-	size := Lanes * p.limbs
+	size := p.lanes * p.limbs
 	return p.table[size*i : size*(i+1)]
 }
 
@@ -214,8 +202,8 @@ func (p *lanePowers) copyUnit(z []uint64) { copy(z, p.entry(0)) }
 
 // enter sets an entry of the table to elements.
 func (p *lanePowers) enter(i int, xs []*Element) {
-	for j := range Lanes {
-		toLane(p.x, j, xs[min(j, len(xs)-1)].l)
+	for j := range p.lanes {
+		p.toLane(p.x, j, xs[min(j, len(xs)-1)].l)
 	}
 	p.mul(p.entry(i), p.x, p.in)
 }
@@ -227,7 +215,7 @@ func (p *lanePowers) leave(zs []*Element) {
 		m := p.ms[j]
 		l := len(m.n)
 		v := make([]uint64, l+1)
-		fromLane(v, p.acc, j)
+		p.fromLane(v, p.acc, j)
 		subIfGreater(z.l, v[:l], m.n, v[l])
 		clear(v)
 	}
@@ -241,39 +229,42 @@ func (m *Modulus) powerOfTwo(e int) Nat {
 }
 
 // FermatLanes sets ok[i] to [FermatBase2] of ns[i], for numbers of any count.
-// Eight of about the same size are tested at once. Its time shows them.
+// Eight of about the same size are tested at once, or four. Its time shows them.
 func FermatLanes(ns []*big.Int, ok []bool) {
 	for len(ns) > 0 {
 		n := min(Lanes, len(ns))
-		fermatLanes(ns[:n], ok[:n])
+		top, served := 0, true
+		for _, n := range ns[:n] {
+			top = max(top, n.BitLen())
+			served = served && n.Sign() > 0 && n.BitLen() >= 3 && n.Bit(0) == 1
+		}
+		lanes := 1
+		if served {
+			lanes = lanesFor(top, n)
+		}
+		n = min(n, lanes)
+		if n == 1 {
+			ok[0] = FermatBase2(ns[0])
+		} else {
+			fermatLanes(lanes, ns[:n], ok[:n], top)
+		}
 		ns, ok = ns[n:], ok[n:]
 	}
 }
 
-func fermatLanes(ns []*big.Int, ok []bool) {
-	top, served := 0, true
-	for _, n := range ns {
-		top = max(top, n.BitLen())
-		served = served && n.Sign() > 0 && n.BitLen() >= 3 && n.Bit(0) == 1
-	}
-	if !served || len(ns) < lanesPay(top) || !HaveLanes(top) {
-		for i, n := range ns {
-			ok[i] = FermatBase2(n)
-		}
-		return
-	}
-
+// fermatLanes tests odd numbers of at most top bits.
+func fermatLanes(lanes int, ns []*big.Int, ok []bool, top int) {
 	blocks := laneBlocks(top)
 	words := (top + 63) / 64
-	m := newLaneModuli(blocks, 2*blocks*blockLimbs+words)
+	m := newLaneModuli(lanes, blocks, 2*blocks*blockLimbs+words)
 	unit, z, e := m.number(), m.number(), m.take(words)
 	x := make([]uint64, words)
-	for j := range Lanes {
+	for j := range lanes {
 		n := ns[min(j, len(ns)-1)]
 		setBig(x, n)
 		m.setModulus(j, x)
 		for i, v := range x {
-			e[Lanes*i+j] = v
+			e[lanes*i+j] = v
 		}
 		e[j]-- // n is odd
 		m.setUnit(unit, j, n)
@@ -281,7 +272,7 @@ func fermatLanes(ns []*big.Int, ok []bool) {
 	// A squaring a bit, with a doubling where the bit is set.
 	copy(z, unit)
 	for i := top - 1; i >= 0; i-- {
-		m.sqr(z, z, e[i/64*Lanes:], i%64)
+		m.sqr(z, z, e[i/64*lanes:], i%64)
 	}
 	// z is below 4n and unit below 2n, so they differ by -n, 0, .. or 3n if z is 1.
 	// Mostly the lowest limb says no.
@@ -305,7 +296,7 @@ func (m *laneModuli) setUnit(z []uint64, j int, n *big.Int) {
 	shift := blockBits*m.blocks - n.BitLen() // 2^shift < R/n <= 2^(shift+1)
 	if shift > 50 {
 		r := new(big.Int).Lsh(one, uint(blockBits*m.blocks))
-		toLane(z, j, natFromBig(r.Mod(r, n), (n.BitLen()+63)/64))
+		m.toLane(z, j, natFromBig(r.Mod(r, n), (n.BitLen()+63)/64))
 		return
 	}
 	// With the highest 64 bits of n, h <= n/2^k < h+1, and q = 2^(shift+64)/(h+1)
@@ -321,7 +312,7 @@ func (m *laneModuli) setUnit(z []uint64, j int, n *big.Int) {
 	}
 	// -q·n mod R
 	var carry uint64 // of q·n, and the borrow
-	for i := j; i < len(z); i += Lanes {
+	for i := j; i < len(z); i += m.lanes {
 		hi, lo := bits.Mul64(q, m.n[i])
 		lo, c := bits.Add64(lo, carry, 0)
 		hi += c
@@ -336,6 +327,6 @@ func (m *laneModuli) setUnit(z []uint64, j int, n *big.Int) {
 // value returns lane j of x.
 func (m *laneModuli) value(x []uint64, j int) *big.Int {
 	v := make([]uint64, (blockBits*m.blocks+63)/64)
-	fromLane(v, x, j)
+	m.fromLane(v, x, j)
 	return toBig(v)
 }

@@ -12,7 +12,16 @@ import (
 
 // allKernels are the kernels of both kinds: ExpLanes and FermatLanes give the
 // same with each.
-func allKernels() []string { return append([]string{"twin"}, kernels()...) }
+func allKernels() []string {
+	names := kernels()
+	for _, name := range laneKernels() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		names = append(names, name+"4")
+	}
+	return names
+}
 
 func TestExpLanes(t *testing.T) { on(t, allKernels(), testExpLanes) }
 
@@ -20,7 +29,7 @@ func testExpLanes(t *testing.T) {
 	r := newRand(t)
 	for _, c := range []struct{ size, bits, count int }{
 		{21, 0, 8}, {21, 1, 8}, {512, 70, 1}, {513, 64, 2}, {514, 65, 3}, {515, 7, 8}, {1000, 130, 7}, {1024, 40, 9},
-		{1024, 700, 8}, {1536, 100, 4}, {2048, 130, 17}, {3072, 33, 8}, {4096, 130, 8}, {8192, 20, 8}, {8320, 5, 8},
+		{1024, 700, 8}, {512, 66, 5}, {514, 70, 6}, {1024, 128, 12}, {1536, 100, 4}, {2048, 130, 17}, {3072, 33, 8}, {4096, 130, 8}, {8192, 20, 8}, {8192, 20, 3}, {8320, 5, 8},
 	} {
 		if (c.size > 2048 || c.bits > 500) && (laneTwin && !long() || testing.Short()) {
 			continue
@@ -65,7 +74,7 @@ func testExpLanes(t *testing.T) {
 }
 
 // One modulus for all, and one for two of them.
-func TestExpLanesShared(t *testing.T) { onLanes(t, testExpLanesShared) }
+func TestExpLanesShared(t *testing.T) { on(t, allKernels(), testExpLanesShared) }
 
 func testExpLanesShared(t *testing.T) {
 	r := newRand(t)
@@ -119,11 +128,11 @@ func testFermatLanes(t *testing.T) {
 		big.NewInt(-7), big.NewInt(4), mersenne(521), new(big.Int), big.NewInt(2), big.NewInt(3), mersenne(607), big.NewInt(1),
 	}
 	mixed := []*big.Int{mersenne(521), mersenne(523), mersenne(607), big.NewInt(341), mersenne(1279), big.NewInt(21), mersenne(11), mersenne(1277)}
-	for _, ns := range [][]*big.Int{nil, small[:1], small[:3], small[:8], small, odd, mixed, mixed[:5]} {
+	for _, ns := range [][]*big.Int{nil, small[:1], small[:3], small[:4], small[:6], small[:8], small, odd, mixed, mixed[:5]} {
 		testFermat(t, ns)
 	}
 	for _, bits := range []int{64, 512, 1023, 2048} {
-		if bits > 1023 && laneTwin && !long() {
+		if (bits > 1023 || bits > 64 && useFour) && laneTwin && !long() {
 			continue
 		}
 		var ns []*big.Int
@@ -164,9 +173,9 @@ func TestLaneUnit(t *testing.T) {
 		low := new(big.Int).Sub(pow2(bits), pow2(bits-64)) // 64 ones, and then the least
 		ns = append(ns, low.SetBit(low, 0, 1), new(big.Int).Add(pow2(bits-1), big.NewInt(1)))
 		for j, n := range ns {
-			m := newLaneModuli(laneBlocks(bits), laneBlocks(bits)*blockLimbs)
+			m := newLaneModuli(laneCounts[j%2], laneBlocks(bits), laneBlocks(bits)*blockLimbs)
 			z := m.number()
-			j %= Lanes
+			j %= m.lanes
 			m.setModulus(j, natFromBig(n, (bits+63)/64))
 			m.setUnit(z, j, n)
 			v := m.value(z, j)
@@ -184,7 +193,7 @@ func TestExpShared(t *testing.T) { on(t, allKernels(), testExpShared) }
 func testExpShared(t *testing.T) {
 	r := newRand(t)
 	for _, c := range []struct{ size, bits, bases, powers int }{
-		{512, 0, 8, 2}, {512, 1, 8, 1}, {512, 4, 9, 2}, {700, 5, 3, 3}, {1024, 64, 8, 2}, {1024, 131, 17, 2}, {2048, 66, 7, 2}, {4096, 40, 8, 2},
+		{512, 0, 8, 2}, {512, 1, 8, 1}, {512, 4, 9, 2}, {700, 5, 3, 3}, {1024, 64, 8, 2}, {1024, 131, 17, 2}, {2048, 66, 7, 2}, {4096, 40, 8, 2}, {4096, 40, 4, 2}, {1024, 70, 14, 2},
 		{512, 90, 1, 2}, {512, 90, 0, 2}, {512, 90, 8, 0}, {1024, 63, 1, 1},
 	} {
 		if c.size > 1024 && laneTwin && !long() {

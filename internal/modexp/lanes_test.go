@@ -15,21 +15,24 @@ import (
 // blocks and those that just don't, and those that matter.
 var laneSizes = []int{3, 100, 514, 515, 1023, 1024, 1034, 1035, 1536, 2048, 2074, 3072, 4096, 4154, 8192, 8314}
 
-// laneTest are eight moduli of one size, with numbers below 4n.
+// laneCounts are the numbers of lanes for which there are kernels.
+var laneCounts = []int{4, 8}
+
+// laneTest are moduli of one size, with numbers below 4n.
 type laneTest struct {
 	*laneModuli
 	ns []*big.Int
 }
 
-func newLaneTest(r *rand.Rand, bits int) *laneTest {
-	m := newLaneModuli(laneBlocks(bits), 4*laneBlocks(bits)*blockLimbs)
+func newLaneTest(r *rand.Rand, lanes, bits int) *laneTest {
+	m := newLaneModuli(lanes, laneBlocks(bits), 4*laneBlocks(bits)*blockLimbs)
 	ns := testModuli(r, bits)
 	for len(ns) < Lanes {
 		n := randBits(r, bits)
 		ns = append(ns, n.SetBit(n, 0, 1).SetBit(n, bits-1, 1))
 	}
 	r.Shuffle(Lanes, func(i, j int) { ns[i], ns[j] = ns[j], ns[i] })
-	lt := &laneTest{m, ns[:Lanes]}
+	lt := &laneTest{m, ns[:lanes]}
 	for j, n := range lt.ns {
 		m.setModulus(j, natFromBig(n, (bits+63)/64))
 	}
@@ -51,10 +54,10 @@ func (lt *laneTest) operands(r *rand.Rand, j int) []*big.Int {
 }
 
 // load sets all lanes of z, lane j to value (i+j) of its operands.
-func (lt *laneTest) load(z []uint64, ops [][]*big.Int, i int) (xs [Lanes]*big.Int) {
-	for j := range Lanes {
-		xs[j] = ops[j][(i+j)%len(ops[j])]
-		toLane(z, j, natFromBig(xs[j], (lt.blocks*blockBits+63)/64))
+func (lt *laneTest) load(z []uint64, ops [][]*big.Int, i int) (xs []*big.Int) {
+	for j := range lt.lanes {
+		xs = append(xs, ops[j][(i+j)%len(ops[j])])
+		lt.toLane(z, j, natFromBig(xs[j], (lt.blocks*blockBits+63)/64))
 	}
 	return xs
 }
@@ -63,7 +66,7 @@ func (lt *laneTest) load(z []uint64, ops [][]*big.Int, i int) (xs [Lanes]*big.In
 func (lt *laneTest) checkLane(t *testing.T, what string, z []uint64, j int, x *big.Int, quarters int64) {
 	t.Helper()
 	n := lt.ns[j]
-	for i := j; i < len(z); i += Lanes {
+	for i := j; i < len(z); i += lt.lanes {
 		if z[i] > laneMask {
 			t.Fatalf("%s: limb of more than 52 bits", what)
 		}
@@ -84,86 +87,102 @@ func testLaneProducts(t *testing.T) {
 		if bits > 1035 && laneTwin && !long() || bits > 515 && testing.Short() && bits != 1024 {
 			continue
 		}
-		r := newRand(t)
-		lt := newLaneTest(r, bits)
-		x, y, z, w := lt.number(), lt.number(), lt.number(), lt.number()
-		var ops [][]*big.Int
-		for j := range Lanes {
-			ops = append(ops, lt.operands(r, j))
+		for _, lanes := range laneCounts {
+			t.Run(fmt.Sprintf("lanes=%d/bits=%d", lanes, bits), func(t *testing.T) {
+				r := newRand(t)
+				testLaneProductsOf(t, r, newLaneTest(r, lanes, bits))
+			})
 		}
-		e := make([]uint64, Lanes)
-		for i := range ops[0] {
-			xs := lt.load(x, ops, i)
-			for j := range e {
-				e[j] = r.Uint64()
+	}
+}
+
+func testLaneProductsOf(t *testing.T, r *rand.Rand, lt *laneTest) {
+	bits := lt.ns[0].BitLen()
+	x, y, z, w := lt.number(), lt.number(), lt.number(), lt.number()
+	var ops [][]*big.Int
+	for j := range lt.lanes {
+		ops = append(ops, lt.operands(r, j))
+	}
+	e := make([]uint64, lt.lanes)
+	for i := range ops[0] {
+		xs := lt.load(x, ops, i)
+		for j := range e {
+			e[j] = r.Uint64()
+		}
+		bit := r.IntN(64)
+		for i := range z {
+			z[i] = r.Uint64() // what was there before must not matter
+		}
+		for i := range lt.t {
+			lt.t[i] = r.Uint64()
+		}
+		lt.sqr(z, x, e, bit)
+		for j := range lt.lanes {
+			v := new(big.Int).Mul(xs[j], xs[j])
+			v.Lsh(v, uint(e[j]>>bit&1))
+			lt.checkLane(t, fmt.Sprintf("sqr, %d bits", bits), z, j, v, 16)
+		}
+		copy(w, x)
+		if lt.sqr(w, w, e, bit); !slices.Equal(w, z) {
+			t.Fatalf("%d bits: x² differs with z = x", bits)
+		}
+		for k := range ops[0] {
+			if k > i && bits > 2048 {
+				continue // for the time it takes
 			}
-			bit := r.IntN(64)
-			for i := range z {
-				z[i] = r.Uint64() // what was there before must not matter
-			}
-			for i := range lt.t {
-				lt.t[i] = r.Uint64()
-			}
-			lt.sqr(z, x, e, bit)
-			for j := range Lanes {
-				v := new(big.Int).Mul(xs[j], xs[j])
-				v.Lsh(v, uint(e[j]>>bit&1))
-				lt.checkLane(t, fmt.Sprintf("sqr, %d bits", bits), z, j, v, 16)
+			ys := lt.load(y, ops, k)
+			lt.mul(z, x, y)
+			for j := range lt.lanes {
+				lt.checkLane(t, fmt.Sprintf("mul, %d bits", bits), z, j, new(big.Int).Mul(xs[j], ys[j]), 5)
 			}
 			copy(w, x)
-			if lt.sqr(w, w, e, bit); !slices.Equal(w, z) {
-				t.Fatalf("%d bits: x² differs with z = x", bits)
-			}
-			for k := range ops[0] {
-				if k > i && bits > 2048 {
-					continue // for the time it takes
-				}
-				ys := lt.load(y, ops, k)
-				lt.mul(z, x, y)
-				for j := range Lanes {
-					lt.checkLane(t, fmt.Sprintf("mul, %d bits", bits), z, j, new(big.Int).Mul(xs[j], ys[j]), 5)
-				}
-				copy(w, x)
-				if lt.mul(w, w, y); !slices.Equal(w, z) {
-					t.Fatalf("%d bits: x·y differs with z = x", bits)
-				}
+			if lt.mul(w, w, y); !slices.Equal(w, z) {
+				t.Fatalf("%d bits: x·y differs with z = x", bits)
 			}
 		}
 	}
 }
 
-// The kernel and its twin agree to the limb.
+// The kernels and their twin agree to the limb.
 func TestLaneTwin(t *testing.T) {
 	if len(laneKernels()) < 2 {
-		t.Skip("no kernel of eight lanes")
+		t.Skip("no kernels of lanes")
 	}
 	defer resetKernel()
 	for _, bits := range laneSizes {
 		if bits > 2048 && testing.Short() {
 			continue
 		}
-		r := newRand(t)
-		lt := newLaneTest(r, bits)
-		x, y, z, w := lt.number(), lt.number(), lt.number(), lt.number()
-		ops := make([][]*big.Int, Lanes)
-		e := make([]uint64, Lanes)
-		for range 3 {
-			for j := range Lanes {
-				ops[j] = []*big.Int{randBelow(r, new(big.Int).Lsh(lt.ns[j], 2))}
-				e[j] = r.Uint64()
-			}
-			lt.load(x, ops, 0)
-			lt.load(y, [][]*big.Int{ops[1], ops[0], ops[3], ops[2], ops[5], ops[4], ops[7], ops[6]}, 0)
-			for name, f := range map[string]func(z []uint64){
-				"mul": func(z []uint64) { lt.mul(z, x, y) },
-				"sqr": func(z []uint64) { lt.sqr(z, x, e, 17) },
-			} {
-				setKernel("ifma")
-				f(z)
-				setKernel("twin")
-				if f(w); !slices.Equal(z, w) {
-					t.Fatalf("%s of %d bits differs", name, bits)
-				}
+		for _, lanes := range laneCounts {
+			r := newRand(t)
+			testLaneTwin(t, r, newLaneTest(r, lanes, bits))
+		}
+	}
+}
+
+func testLaneTwin(t *testing.T, r *rand.Rand, lt *laneTest) {
+	x, y, z, w := lt.number(), lt.number(), lt.number(), lt.number()
+	ops := make([][]*big.Int, lt.lanes)
+	e := make([]uint64, lt.lanes)
+	for range 3 {
+		for j := range ops {
+			ops[j] = []*big.Int{randBelow(r, new(big.Int).Lsh(lt.ns[j], 2))}
+			e[j] = r.Uint64()
+		}
+		lt.load(x, ops, 0)
+		for j := range ops {
+			ops[j] = []*big.Int{randBelow(r, new(big.Int).Lsh(lt.ns[j], 2))}
+		}
+		lt.load(y, ops, 0)
+		for name, f := range map[string]func(z []uint64){
+			"mul": func(z []uint64) { lt.mul(z, x, y) },
+			"sqr": func(z []uint64) { lt.sqr(z, x, e, 17) },
+		} {
+			setKernel("ifma")
+			f(z)
+			setKernel("twin")
+			if f(w); !slices.Equal(z, w) {
+				t.Fatalf("%s of %d bits in %d lanes differs", name, lt.ns[0].BitLen(), lt.lanes)
 			}
 		}
 	}
@@ -172,10 +191,16 @@ func TestLaneTwin(t *testing.T) {
 func TestPick(t *testing.T) { onLanes(t, testPick) }
 
 func testPick(t *testing.T) {
+	for _, lanes := range laneCounts {
+		t.Run(fmt.Sprintf("lanes=%d", lanes), func(t *testing.T) { testPickOf(t, lanes) })
+	}
+}
+
+func testPickOf(t *testing.T, lanes int) {
 	r := newRand(t)
 	for _, blocks := range []int{1, 2, 4, 8, 16} {
 		for _, count := range []int{1, 2, 32} {
-			m := newLaneModuli(blocks, (count+1)*blocks*blockLimbs+1)
+			m := newLaneModuli(lanes, blocks, (count+1)*blocks*blockLimbs+1)
 			z, table, index := m.number(), m.take(count*m.limbs), m.take(1)
 			for i := range table {
 				table[i] = r.Uint64()
@@ -189,7 +214,7 @@ func testPick(t *testing.T) {
 				}
 				m.pick(z, table, index)
 				for i, v := range z {
-					if want := table[int(index[i%Lanes])*len(z)+i]; v != want {
+					if want := table[int(index[i%m.lanes])*len(z)+i]; v != want {
 						t.Fatalf("%d blocks, %d entries: got %x, want %x", blocks, count, v, want)
 					}
 				}
@@ -200,9 +225,11 @@ func testPick(t *testing.T) {
 
 func TestLaneFormat(t *testing.T) {
 	r := newRand(t)
-	for _, limbs := range []int{10, 20, 40, 80} {
+	for k, limbs := range []int{10, 20, 40, 80, 10, 20, 40, 80} {
+		m := &laneModuli{lanes: laneCounts[k/4]}
+		lane := m.lanes - 3
 		for words := 1; words <= laneBits*limbs/64; words++ {
-			z := make([]uint64, Lanes*limbs)
+			z := make([]uint64, m.lanes*limbs)
 			for i := range z {
 				z[i] = r.Uint64()
 			}
@@ -213,14 +240,14 @@ func TestLaneFormat(t *testing.T) {
 					x[i] = 1<<64 - 1
 				}
 			}
-			toLane(z, 5, x)
+			m.toLane(z, lane, x)
 			back := make([]uint64, words+1)
-			fromLane(back, z, 5)
+			m.fromLane(back, z, lane)
 			if !slices.Equal(back[:words], x) || back[words] != 0 {
 				t.Fatalf("%d limbs, %x comes back as %x", limbs, x, back)
 			}
 			for i := range z {
-				if i%Lanes != 5 && z[i] != other[i] {
+				if i%m.lanes != lane && z[i] != other[i] {
 					t.Fatal("another lane changed")
 				}
 			}

@@ -14,15 +14,15 @@ import (
 func TestMain(m *testing.M) { cttest.Main(m, memcheckCases) }
 
 // Each kernel by itself. Valgrind hides ADX from the program but executes it, so
-// the switch is set by hand. It can't execute the lane kernel: what is around that
-// is checked with its twin.
+// the switch is set by hand. It can't execute the lane kernels: what is around them
+// is checked with their twin.
 func TestConstantTime(t *testing.T) {
-	for _, kernel := range append(kernels(), "twin") {
+	for _, kernel := range append(kernels(), "twin", "twin4") {
 		if kernel == "ifma" {
 			continue
 		}
 		t.Run("kernel="+kernel, func(t *testing.T) {
-			cttest.Memcheck(t, "UNDERSIGN_MODEXP="+kernel)
+			cttest.Memcheck(t, "UNDERSIGN_MODEXP="+kernel, "GODEBUG=asyncpreemptoff=1,updatemaxprocs=0")
 		})
 	}
 }
@@ -30,8 +30,12 @@ func TestConstantTime(t *testing.T) {
 func memcheckCases(c *cttest.Checker) {
 	kernel := os.Getenv("UNDERSIGN_MODEXP")
 	setKernel(kernel)
-	if kernel == "twin" {
-		memcheckLanes(c, 600, 70)
+	switch kernel {
+	case "twin":
+		memcheckLanes(c, 8, 600, 70)
+		return
+	case "twin4":
+		memcheckLanes(c, 4, 600, 70)
 		return
 	}
 	memcheckNat(c)
@@ -165,11 +169,14 @@ func memcheckPowers(c *cttest.Checker, n *big.Int, bits int) {
 	cttest.Public(e)
 }
 
-func memcheckLanes(c *cttest.Checker, size, bits int) {
+func memcheckLanes(c *cttest.Checker, lanes, size, bits int) {
+	if lanesFor(size, lanes) != lanes {
+		panic("not the lanes to be checked")
+	}
 	var ms []*Modulus
 	var xs, zs, want []*Element
 	var es []Nat
-	for i := range Lanes {
+	for i := range lanes {
 		m, err := NewModulus(new(big.Int).Sub(pow2(size), big.NewInt(int64(2*i+1))))
 		if err != nil {
 			panic(err)
@@ -198,7 +205,7 @@ func memcheckLanes(c *cttest.Checker, size, bits int) {
 	for i := range es {
 		cttest.Secret(es[i])
 	}
-	shared := make([]*Element, Lanes)
+	shared := make([]*Element, lanes)
 	for i := range shared {
 		shared[i] = ms[0].NewElement()
 		xs[i] = ms[0].SetNat(Nat{uint64(i) + 7, 5})
@@ -211,8 +218,8 @@ func memcheckLanes(c *cttest.Checker, size, bits int) {
 		tainted(c, z.l)
 		c.Check("ExpShared result", ms[0].Equal(z, want[i]) && ms[0].Equal(zs[i], want[i]))
 	}
-	table := make([]uint64, 16*Lanes)
-	index := secretNat(Lanes)
+	table := make([]uint64, 16*lanes)
+	index := secretNat(lanes)
 	c.Leaks("pick without a scan", func() { table[0] = table[index[0]%16] })
 	cttest.Public(index)
 }

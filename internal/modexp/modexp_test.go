@@ -94,7 +94,7 @@ func natOf(x *big.Int, bits int) Nat {
 // onKernels runs f once with each kernel for one number.
 func onKernels(t *testing.T, f func(t *testing.T)) { on(t, kernels(), f) }
 
-// onLanes runs f once with each kernel for eight.
+// onLanes runs f once with each kernel for lanes.
 func onLanes(t *testing.T, f func(t *testing.T)) { on(t, laneKernels(), f) }
 
 func on(t *testing.T, kernels []string, f func(t *testing.T)) {

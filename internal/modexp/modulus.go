@@ -64,7 +64,7 @@ func newModulus(n *big.Int) (*Modulus, error) {
 	m.k0 = negInverse(m.n[0])
 
 	if haveWide(l) {
-		m.n52 = alignedVectors((l*64/laneBits + Lanes) / Lanes)
+		m.n52 = alignedWords(8 * ((l*64/laneBits + 8) / 8)) // whole vectors
 		split52(m.n52, m.n)
 	}
 

@@ -30,6 +30,7 @@ func kernel(c *Context) {
 	redc(c)
 	double(c)
 	selectEntry(c)
+	cpuidFunc(c)
 }
 
 func at(base Register, limb int) Mem {
@@ -490,5 +491,21 @@ func selectEntry(c *Context) {
 	c.SUBQ(U8(8), left)
 	c.JNE(LabelRef("limbs"))
 	c.VZEROUPPER()
+	c.RET()
+}
+
+// cpuidFunc tells processors apart.
+func cpuidFunc(c *Context) {
+	c.Function("cpuid")
+	c.Attributes(attr.NOSPLIT)
+	c.SignatureExpr("func(leaf uint32) (a, b, c, d uint32)")
+	c.Doc("cpuid returns what the processor says of itself in a leaf, of subleaf 0.")
+	c.Load(c.Param("leaf"), EAX)
+	c.XORL(ECX, ECX)
+	c.CPUID()
+	c.Store(EAX, c.Return("a"))
+	c.Store(EBX, c.Return("b"))
+	c.Store(ECX, c.Return("c"))
+	c.Store(EDX, c.Return("d"))
 	c.RET()
 }

@@ -5,8 +5,8 @@
 //
 //	modexpgen [-check] DIR
 //
-// It writes the scalar kernel to kernel_amd64.s, that of eight lanes to
-// lanes_amd64.s, the wide one to wide_amd64.s, and their declarations to *_amd64_stub.go in DIR, the directory
+// It writes the scalar kernel to kernel_amd64.s, those of lanes to
+// lanes_amd64.s and lanes4_amd64.s, the wide one to wide_amd64.s, and their declarations to *_amd64_stub.go in DIR, the directory
 // of package modexp. With -check it writes nothing and fails if they differ.
 package main
 
@@ -67,7 +67,7 @@ func run(dir string, check bool) error {
 // generate returns the contents of the files by name.
 func generate() (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for name, write := range map[string]func(*build.Context){"kernel": kernel, "lanes": lanes, "wide": wide} {
+	for name, write := range map[string]func(*build.Context){"kernel": kernel, "lanes": lanes, "lanes4": lanes4, "wide": wide} {
 		c := build.NewContext()
 		c.ConstraintExpr("amd64")
 		write(c)

@@ -29,7 +29,7 @@ func TestNoSecretAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"lanes_amd64.s", "wide_amd64.s"} {
+	for _, name := range []string{"lanes_amd64.s", "lanes4_amd64.s", "wide_amd64.s"} {
 		text := string(files[name])
 		at := functionName.FindAllStringSubmatchIndex(text, -1)
 		if len(at) < 3 {

@@ -21,6 +21,8 @@ import (
 // which that is longer.
 var wideSizes = []int{24, 32, 40, 48, 56, 64}
 
+func vec(base Register, i int) Mem { return Mem{Base: base, Disp: 64 * i} }
+
 func wide(c *Context) {
 	index := c.StaticGlobal("wide_index")
 	c.DataAttributes(attr.RODATA | attr.NOPTR)
