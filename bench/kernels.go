@@ -12,6 +12,8 @@ import (
 	"math"
 	"math/big"
 	"os"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/undersign/undersign/internal/modexp"
@@ -21,9 +23,10 @@ import (
 
 const kernelsUsage = `usage: bench kernels [-rounds N] [-draws N] [-long N]
 
-Measures what the vector kernels are for: modular powers in constant time, one by one
-and eight at once, signing shares of a 4096-bit key, and safe primes beside OpenSSL's
-generator. UNDERSIGN_MODEXP=adx or generic takes kernels away.
+Measures what the vector kernels are for: modular powers in constant time, one by one,
+four and eight at once, and eight on all cores; signing shares of a 4096-bit key, and
+safe primes beside OpenSSL's generator. UNDERSIGN_MODEXP=adx or generic takes kernels
+away.
 
 `
 
@@ -86,7 +89,7 @@ func compareExp(bits, rounds int) (operation, error) {
 	if err != nil {
 		return operation{}, err
 	}
-	run := func(count int) func(int) (cost, error) {
+	run := func(count, cores int) func(int) (cost, error) {
 		return func(int) (cost, error) {
 			var xs, zs []*modexp.Element
 			var ms []*modexp.Modulus
@@ -111,7 +114,18 @@ func compareExp(bits, rounds int) (operation, error) {
 				want = append(want, e.Exp(x, e, n))
 			}
 			c, err := timed(func() error {
-				modexp.ExpLanes(zs, xs, ms, es, bits)
+				if cores == 1 {
+					modexp.ExpLanes(zs, xs, ms, es, bits)
+					return nil
+				}
+				var wg sync.WaitGroup
+				end := 0
+				for _, n := range mod.Split(count, cores) {
+					i, j := end, end+n
+					end = j
+					wg.Go(func() { modexp.ExpLanes(zs[i:j], xs[i:j], ms[i:j], es[i:j], bits) })
+				}
+				wg.Wait()
 				return nil
 			})
 			for i := range want {
@@ -119,13 +133,16 @@ func compareExp(bits, rounds int) (operation, error) {
 					return cost{}, errors.New("wrong power")
 				}
 			}
-			c.cpu /= time.Duration(count)
-			return c, err
+			return cost{c.cpu / time.Duration(count), c.wall / time.Duration(count)}, err
 		}
 	}
-	return operation{fmt.Sprintf("powers in constant time, %d bits, each", bits), []task{
-		{"eight at once", rounds, run(modexp.Lanes)},
-		{"one by one", rounds, run(1)},
+	tasks := []task{{"eight at once", rounds, run(modexp.Lanes, 1)}}
+	if cores := runtime.GOMAXPROCS(0); cores > 1 {
+		tasks = append(tasks, task{fmt.Sprintf("eight on %d cores", cores), rounds, run(modexp.Lanes, cores)})
+	}
+	return operation{fmt.Sprintf("powers in constant time, %d bits, each", bits), append(tasks, []task{
+		{"four", rounds, run(4, 1)},
+		{"one by one", rounds, run(1, 1)},
 		{"math/big, not constant time", rounds, func(int) (cost, error) {
 			x, err1 := random()
 			e, err2 := random()
@@ -137,7 +154,7 @@ func compareExp(bits, rounds int) (operation, error) {
 				return nil
 			})
 		}},
-	}}, nil
+	}...)}, nil
 }
 
 // compareSign signs shares of a key of 4096 bits, with their proofs.
@@ -152,8 +169,9 @@ func compareSign(ctx context.Context, rounds int) (operation, error) {
 		return operation{}, err
 	}
 	s.pub = s.dealt.PublicKey()
-	run := func(count int) func(int) (cost, error) {
+	run := func(count, cores int) func(int) (cost, error) {
 		return func(draw int) (cost, error) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 			var rs []*thresholdrsa.Request
 			for i := range count {
 				r, err := s.request(s.digest(fmt.Sprint("kernels ", count, " ", i), draw))
@@ -171,16 +189,21 @@ func compareSign(ctx context.Context, rounds int) (operation, error) {
 				return cost{}, err
 			}
 			c.cpu /= time.Duration(count)
+			c.wall /= time.Duration(count)
 			return c, s.pub.VerifyShare(rs[0], sigs[0])
 		}
 	}
-	if _, err := run(1)(-1); err != nil { // what is computed once for a key
+	if _, err := run(1, 1)(-1); err != nil { // what is computed once for a key
 		return operation{}, err
 	}
-	return operation{"signing a share of 4096 bits with its proof, each", []task{
-		{"eight at once", rounds, run(8)},
-		{"one by one", rounds, run(1)},
-	}}, nil
+	tasks := []task{{"eight at once", rounds, run(8, 1)}}
+	if cores := runtime.GOMAXPROCS(0); cores > 1 {
+		tasks = append(tasks, task{fmt.Sprintf("eight on %d cores", cores), rounds, run(8, cores)})
+	}
+	return operation{"signing a share of 4096 bits with its proof, each", append(tasks, []task{
+		{"four", rounds, run(4, 1)},
+		{"one by one", rounds, run(1, 1)},
+	}...)}, nil
 }
 
 // compareSafePrimes compares means, and what they would be at the mean number of

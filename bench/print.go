@@ -109,19 +109,20 @@ func printKeygen(w io.Writer, bits int, tasks []task, out []series) {
 func printOperation(w io.Writer, op operation, out []series) {
 	fmt.Fprintf(w, "\n%s: CPU ms\n", op.title)
 	t := newTable(w)
-	fmt.Fprintln(t, "\tdraws\tmin\tmedian\tratio of minima\tof medians\t")
+	fmt.Fprintln(t, "\tdraws\tmin\tmedian\tratio of minima\tof medians\tclock, min\t")
 	ours, names := out[0].cpu(), labels(op.tasks)
 	for i, s := range out {
 		cpu := s.cpu()
 		fmt.Fprintf(t, "%s\t%d\t%.3f\t%.3f\t", names[i], len(s), cpu[0]*1e3, median(cpu)*1e3)
 		switch {
 		case i == 0:
-			fmt.Fprintln(t, "1\t1\t")
+			fmt.Fprint(t, "1\t1\t")
 		case strings.HasPrefix(op.tasks[i].name, "-"):
-			fmt.Fprintln(t, "\t\t")
+			fmt.Fprint(t, "\t\t")
 		default:
-			fmt.Fprintf(t, "%.2f\t%.2f\t\n", cpu[0]/ours[0], median(cpu)/median(ours))
+			fmt.Fprintf(t, "%.2f\t%.2f\t", cpu[0]/ours[0], median(cpu)/median(ours))
 		}
+		fmt.Fprintf(t, "%.3f\t\n", s.wall()[0]*1e3)
 	}
 	t.Flush()
 }
