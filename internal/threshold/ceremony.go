@@ -246,6 +246,9 @@ func (s *Service) JoinCeremony(ctx context.Context, req *thresholdv1.JoinCeremon
 	k := s.keys.get(p.Parent.ID())
 	switch {
 	case me.Old == 0:
+		if k != nil && k.holds() {
+			return nil, errHolder
+		}
 		name := req.Name
 		if name == "" && k != nil {
 			name = k.name

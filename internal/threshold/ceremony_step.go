@@ -26,6 +26,10 @@ import (
 // errNotJoined says that a person has to join first.
 var errNotJoined = errors.New("threshold: nobody has joined the ceremony here")
 
+// errHolder says that the plan takes a holder for somebody new. What somebody new receives
+// takes the place of what it had, and the ceremony may never be committed.
+var errHolder = connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the node holds a share of the key, and the plan says that it holds none"))
+
 // Ceremony implements [thresholdv1connect.ThresholdServiceHandler].
 func (s *Service) Ceremony(ctx context.Context, req *thresholdv1.CeremonyRequest) (*thresholdv1.CeremonyResponse, error) {
 	call := rpc.CallFrom(ctx)
@@ -341,6 +345,8 @@ func (t *task) receive(step *thresholdv1.ReceiveStep, committed *thresholdrsa.Ce
 					return nil, false, connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the node holds no share"))
 				}
 				ack, err = share.Receive(cardKey, pr, contributions, opts)
+			} else if t.key.holds() { // since it joined
+				return nil, false, errHolder
 			} else {
 				next, ack, err = cardKey.Receive(t.p.Parent, pr, contributions, opts)
 				if share != nil {

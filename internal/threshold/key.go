@@ -71,6 +71,12 @@ func (k *key) state() (p *thresholdrsa.PublicKey, index int) {
 	return k.record, index
 }
 
+// holds reports whether the node has a share of the last record that is certain.
+func (k *key) holds() bool {
+	_, index := k.state()
+	return index != 0
+}
+
 // sign signs with the share.
 func (k *key) sign(r *thresholdrsa.Request) (*thresholdrsa.SignatureShare, error) {
 	k.mu.RLock()
