@@ -74,6 +74,9 @@ func (s Scheme) Flaws() []string {
 // pseudonyms.
 func (s Scheme) HasScopes() bool { return s == DL21 || s == DL21SEQ }
 
+// HasOpenings reports whether the scheme has proofs of openings.
+func (s Scheme) HasOpenings() bool { return s == PS16 || s == KLAP20 }
+
 // supported returns the error of a scheme that can't be verified.
 func (s Scheme) supported() error {
 	switch {

@@ -43,9 +43,6 @@ func (f *draftFlags) draft(c *cobra.Command, label string) (groupsig.Draft, erro
 	if err != nil {
 		return nil, usagef(c, "--with: %w", err)
 	}
-	if features.Has(groupsig.Static) {
-		return nil, usagef(c, "--with static: the issuer would make the members' keys, and credentials in files aren't secret")
-	}
 	d, err := s.NewDraft(label, features)
 	if err != nil {
 		return nil, usagef(c, "%w", err)
@@ -76,10 +73,15 @@ all of them: with draft, enroll and agree, each role makes its own.
 
 The group's ID, which is printed, has to be published where members and
 verifiers can compare it: a key that was made for one member betrays that one.
-Generators come from the LABEL, which should be unique.`,
+Generators come from the LABEL, which should be unique.
+
+With --scheme bbs04 --with static nobody joins: the issuer makes all members'
+keys, and can sign in their names. It is for who has to have that.`,
 		Example: `  undersign group create council --issuer-to issuer.txt --opener-to opener.txt -o council
   undersign group create fares --scheme klap20 --issuer-to i.txt --opener-to o.txt -o fares
-  undersign group create votes --with scope,epoch --issuer-to i.txt -o votes`,
+  undersign group create votes --with scope,epoch --issuer-to i.txt -o votes
+  undersign group create staff --scheme bbs04 --with static \
+      --issuer-to i.txt --opener-to o.txt -o staff`,
 		Args: nargs(1, 1, "a label"),
 		RunE: func(c *cobra.Command, args []string) error { return e.groupCreate(c, f, args[0]) },
 	}
@@ -90,7 +92,7 @@ Generators come from the LABEL, which should be unique.`,
 	addForceFlag(c, &f.force)
 	c.MarkFlagRequired("issuer-to")
 	c.MarkFlagRequired("out")
-	return describe(c, "scheme, label, features, group (ID), files")
+	return describe(c, "scheme, label, features, group (ID), files, warning (of static groups)")
 }
 
 type groupCreateResult struct {
@@ -99,6 +101,7 @@ type groupCreateResult struct {
 	Features string   `json:"features"`
 	Group    string   `json:"group"`
 	Files    []string `json:"files"`
+	Warning  string   `json:"warning,omitempty"`
 }
 
 func (e *env) groupCreate(c *cobra.Command, f groupCreateFlags, label string) error {
@@ -176,7 +179,7 @@ func (e *env) groupCreate(c *cobra.Command, f groupCreateFlags, label string) er
 }
 
 func newGroupCreateResult(gk groupsig.GroupKey) groupCreateResult {
-	return groupCreateResult{Scheme: gk.Scheme().Name(), Label: gk.Label(), Features: gk.Features().String(), Group: groupID(gk)}
+	return groupCreateResult{Scheme: gk.Scheme().Name(), Label: gk.Label(), Features: gk.Features().String(), Group: groupID(gk), Warning: staticWarning(gk.Features())}
 }
 
 func (r *groupCreateResult) write(w io.Writer, features groupsig.Features) {
@@ -191,6 +194,11 @@ func (r *groupCreateResult) write(w io.Writer, features groupsig.Features) {
 		fs = append(fs, field{file, says})
 	}
 	writeFields(w, fs)
+	if r.Warning != "" {
+		fmt.Fprintln(w)
+		writeWarning(w, r.Warning)
+		fmt.Fprintf(w, "It makes them with \"undersign group issue --name NAME\".\n")
+	}
 	if features.Has(groupsig.Rekey) {
 		fmt.Fprintf(w, "\nThe issuer makes the first list of who is revoked, which verifiers need, with\n\"undersign group revoke --issuer FILE -o LIST\".\n")
 	}

@@ -29,7 +29,7 @@ func TestGroupDocs(t *testing.T) {
 		t.Fatal("the page has no commands")
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"issuer", "opener", "alice", "mallory"} {
+	for _, name := range []string{"issuer", "opener", "alice", "carol", "mallory"} {
 		if err := writeAgeKey(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -87,14 +87,15 @@ type groupDraftResult struct {
 	Enroll   []string `json:"to_enroll"`
 	Agree    []string `json:"to_agree"`
 	Files    []string `json:"files"`
+	Warning  string   `json:"warning,omitempty"`
 }
 
-const draftFields = "scheme, label, features, group (ID, once all have enrolled), to_enroll, to_agree, files"
+const draftFields = "scheme, label, features, group (ID, once all have enrolled), to_enroll, to_agree, files,\n  warning (of static groups)"
 
 func (d *draftFile) result(files ...string) groupDraftResult {
 	r := groupDraftResult{
 		Scheme: d.draft.Scheme().Name(), Label: d.draft.Label(), Features: d.draft.Features().String(),
-		Enroll: notNil(d.missing(0)), Agree: notNil(d.missing(agreedShift)), Files: files,
+		Enroll: notNil(d.missing(0)), Agree: notNil(d.missing(agreedShift)), Files: files, Warning: staticWarning(d.draft.Features()),
 	}
 	if len(r.Enroll) == 0 {
 		if id, err := d.draft.ID(); err == nil {
@@ -112,6 +113,7 @@ func (d *draftFile) print(w io.Writer, r groupDraftResult) {
 	for _, f := range r.Files {
 		fmt.Fprintf(w, "%s\n", oneLine(f))
 	}
+	writeWarning(w, r.Warning)
 	fmt.Fprintf(w, "%s\n", d.next())
 }
 

@@ -46,6 +46,7 @@ func (in *inspection) addGroup(v groupFile) {
 		if gk, err := groupOf(f, 1); err == nil {
 			in.add("label", gk.Label())
 			in.add("features", gk.Features().String())
+			in.addStatic(gk.Features())
 			in.add("signature_bytes", gk.SignatureSize())
 		}
 	case *keyfile.GroupDraft:
@@ -56,6 +57,7 @@ func (in *inspection) addGroup(v groupFile) {
 			d := &draftFile{file: &keyfile.GroupDraft{GroupFile: *f}, draft: draft}
 			in.add("label", draft.Label())
 			in.add("features", draft.Features().String())
+			in.addStatic(draft.Features())
 			in.add("to_enroll", notNil(d.missing(0)))
 			in.add("to_agree", notNil(d.missing(agreedShift)))
 		}
@@ -75,5 +77,11 @@ func (in *inspection) addGroup(v groupFile) {
 			}
 			in.add("signature_bytes", len(p[2]))
 		}
+	}
+}
+
+func (in *inspection) addStatic(f groupsig.Features) {
+	if w := staticWarning(f); w != "" {
+		in.add("warning", w)
 	}
 }

@@ -64,6 +64,9 @@ func (e *env) groupInvite(c *cobra.Command, f groupInviteFlags, name string) err
 		return err
 	}
 	return changeSecret(c.Context(), e, f.secret, f.issuer, (*opener).openIssuer, func(_ *opener, is *groupIssuer) error {
+		if err := refuseStatic(is.gk); err != nil {
+			return err
+		}
 		if is.register.Member(name) != nil {
 			return failf(ExitRefused, "\"undersign group list\" shows the members", "%s is a member already", name)
 		}
@@ -106,6 +109,9 @@ func rejoinError(gk groupsig.GroupKey, err error) error {
 	}
 	if gk.Features().Has(groupsig.Token) {
 		hints = append(hints, "take in the opener's list with \"undersign group update LIST --issuer FILE\"")
+	}
+	if gk.Features().Has(groupsig.Rekey) {
+		hints = append(hints, "make a list with \"undersign group revoke --issuer FILE -o LIST\", and take it in with \"undersign group update LIST --issuer FILE\"")
 	}
 	return &Error{Err: why, Hint: strings.Join(hints, ", or "), Code: ExitRefused}
 }

@@ -20,42 +20,69 @@ type groupIssueFlags struct {
 	outFlags
 	secret                   secretFlags
 	issuer, openerTo, record string
+	member, to, key          string // in static groups
+	again                    bool
 }
 
 func newGroupIssueCmd(e *env) *cobra.Command {
 	var f groupIssueFlags
 	c := &cobra.Command{
-		Use:   "issue APPLICATION --issuer FILE -i FILE",
+		Use:   "issue APPLICATION|--name NAME --issuer FILE -i FILE",
 		Short: "Admit a member (issuer)",
 		Long: `Check a member's application and make its credential. In groups with an opener
 there is also the member's record for it, encrypted to the opener, which takes
 it in with update: without it the opener can't name the member.
 
-The same application again gets the same answer.`,
+The same application again gets the same answer.
+
+In static groups there are no applications: the issuer makes the whole key of
+the member --name, encrypted to it (--to). The registration is signed with the
+issuer's own long-term Ed25519 key (--key), by which opener and judges check it.
+The issuer keeps what the key is made of, and can sign with it too; with --again
+it makes the same one, should it get lost.`,
 		Example: `  undersign group issue alice.application --issuer council/issuer.age -i issuer.key \
-      --opener-to opener.txt`,
-		Args: nargs(1, 1, "an application"),
-		RunE: func(c *cobra.Command, args []string) error { return e.groupIssue(c, f, args[0]) },
+      --opener-to opener.txt
+  undersign group issue --name alice --to alice.txt --key issuer.pem \
+      --issuer staff/issuer.age -i issuer.key --opener-to opener.txt`,
+		Args: nargs(0, 1, "an application"),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case c.Flags().Changed("name") && len(args) > 0:
+				return usagef(c, "--name: a member with an application makes its own secret")
+			case c.Flags().Changed("name"):
+				return e.groupMake(c, f)
+			case len(args) == 0:
+				return usagef(c, "give the member's application, or in a static group --name")
+			case f.to != "" || f.key != "" || f.again:
+				return usagef(c, "--to, --key and --again go with --name")
+			}
+			return e.groupIssue(c, f, args[0])
+		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.issuer, "issuer", "", "the issuer's `FILE`")
 	c.MarkFlagRequired("issuer")
 	addSecretFlags(c, &f.secret)
 	fl.StringVar(&f.openerTo, "opener-to", "", "encrypt the record to the age recipients `FILE`")
-	addOutFlags(c, &f.outFlags, "NAME.credential")
+	fl.StringVar(&f.member, "name", "", "in a static group, make the key of the member `NAME`")
+	fl.StringVar(&f.to, "to", "", "with --name, encrypt the key to the age recipients `FILE`")
+	fl.StringVar(&f.key, "key", "", "with --name, the issuer's long-term Ed25519 private key, PEM `FILE`")
+	fl.BoolVar(&f.again, "again", false, "with --name, make the key of who is a member again")
+	addOutFlags(c, &f.outFlags, "NAME.credential; with --name NAME.member")
 	addQRFlag(c, &f.qr, "credential")
 	fl.StringVar(&f.record, "record", "", "write the record to `FILE` (default: NAME.record)")
-	describe(c, "member, group, epoch, files", ExitInvalid, ExitRefused)
-	describeExit(c, ExitRefused, "who applies was revoked, and can't join anew yet")
+	describe(c, "member, group, epoch, files, warning (of static groups)", ExitInvalid, ExitRefused)
+	describeExit(c, ExitRefused, "who applies was revoked, and can't join anew yet; or is a member already")
 	describeExit(c, ExitInvalid, "the application is invalid")
 	return c
 }
 
 type groupIssueResult struct {
-	Member string   `json:"member"`
-	Group  string   `json:"group"`
-	Epoch  uint64   `json:"epoch"`
-	Files  []string `json:"files"`
+	Member  string   `json:"member"`
+	Group   string   `json:"group"`
+	Epoch   uint64   `json:"epoch"`
+	Files   []string `json:"files"`
+	Warning string   `json:"warning,omitempty"`
 }
 
 func (e *env) groupIssue(c *cobra.Command, f groupIssueFlags, file string) error {
@@ -65,12 +92,12 @@ func (e *env) groupIssue(c *cobra.Command, f groupIssueFlags, file string) error
 }
 
 func (e *env) admit(c *cobra.Command, o *opener, is *groupIssuer, f groupIssueFlags, file string) error {
-	escrow := is.gk.Features().Has(groupsig.Escrow)
-	if escrow != (f.openerTo != "") {
-		if escrow {
-			return failf(ExitUsage, "name the opener with --opener-to FILE", "the group has an opener, who needs the record")
-		}
-		return usagef(c, "--opener-to: the group has no opener")
+	if err := refuseStatic(is.gk); err != nil {
+		return err
+	}
+	escrow, err := needsRecord(c, is.gk, f.openerTo)
+	if err != nil {
+		return err
 	}
 	af, _, err := openSecret[*keyfile.GroupApplication](o, file)
 	if err != nil {
@@ -123,15 +150,7 @@ func (e *env) admit(c *cobra.Command, o *opener, is *groupIssuer, f groupIssueFl
 	defer set.abort()
 	files := []field{{f.out, "credential, for " + name}}
 	if escrow {
-		to, err := e.readRecipients(c.Context(), f.openerTo)
-		if err != nil {
-			return err
-		}
-		data, err := sealGroup(new(keyfile.GroupRecord), to, is.gk, 0, r)
-		if err != nil {
-			return err
-		}
-		if err := set.add(f.record, data, secretFile); err != nil {
+		if err := e.addRecord(c, set, is.gk, f, r); err != nil {
 			return err
 		}
 		files = append(files, field{f.record, "record, for the opener"})
@@ -140,11 +159,44 @@ func (e *env) admit(c *cobra.Command, o *opener, is *groupIssuer, f groupIssueFl
 	if err := is.store(e); err != nil {
 		return err
 	}
-	out := groupIssueResult{Member: name, Group: groupID(is.gk), Epoch: is.epoch()}
+	return f.commitIssued(e, set, is, name, files)
+}
+
+// needsRecord reports whether there is an opener, who needs a new member's record.
+func needsRecord(c *cobra.Command, gk groupsig.GroupKey, openerTo string) (bool, error) {
+	escrow := gk.Features().Has(groupsig.Escrow)
+	switch {
+	case escrow && openerTo == "":
+		return false, failf(ExitUsage, "name the opener with --opener-to FILE", "the group has an opener, who needs the record")
+	case !escrow && openerTo != "":
+		return false, usagef(c, "--opener-to: the group has no opener")
+	}
+	return escrow, nil
+}
+
+// addRecord adds a member's record, for the opener.
+func (e *env) addRecord(c *cobra.Command, set *fileSet, gk groupsig.GroupKey, f groupIssueFlags, r *groupsig.Record) error {
+	to, err := e.readRecipients(c.Context(), f.openerTo)
+	if err != nil {
+		return err
+	}
+	data, err := sealGroup(new(keyfile.GroupRecord), to, gk, 0, r)
+	if err != nil {
+		return err
+	}
+	return set.add(f.record, data, secretFile)
+}
+
+// commitIssued releases what a new member gets, once that is stored.
+func (f *groupIssueFlags) commitIssued(e *env, set *fileSet, is *groupIssuer, name string, files []field) error {
+	out := groupIssueResult{Member: name, Group: groupID(is.gk), Epoch: is.epoch(), Warning: staticWarning(is.gk.Features())}
 	for _, x := range files {
 		out.Files = append(out.Files, x.name)
 	}
-	return f.commit(e, set, out, func(w io.Writer) { writeFields(w, files) })
+	return f.commit(e, set, out, func(w io.Writer) {
+		writeFields(w, files)
+		writeWarning(w, out.Warning)
+	})
 }
 
 // issuedRecord returns the record of an application that was answered, where the

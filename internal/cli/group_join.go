@@ -94,6 +94,9 @@ func (e *env) groupJoin(c *cobra.Command, f groupJoinFlags, file string) error {
 	if got := groupID(gk); !strings.EqualFold(got, f.id) {
 		return failf(ExitRefused, "don't join: ask where this key comes from", "%s is of the group %s, and not of %s", inputName(f.group), got, f.id)
 	}
+	if err := refuseStatic(gk); err != nil {
+		return err
+	}
 	p, err := readGroupParts[*keyfile.GroupChallenge](ctx, e, gk, file, 1)
 	if err != nil {
 		return err
@@ -158,6 +161,9 @@ func (e *env) groupFinish(c *cobra.Command, f groupJoinFlags, file string) error
 		return err
 	}
 	return useSecret(ctx, e, f.secret, f.pending, (*opener).openPending, func(_ *opener, p *groupPending) error {
+		if err := refuseStatic(p.gk); err != nil {
+			return err
+		}
 		epoch, err := f.epoch.number(c, e, p.gk)
 		if err != nil {
 			return err

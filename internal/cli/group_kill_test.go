@@ -15,6 +15,7 @@ import (
 	mrand "math/rand/v2"
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 	"time"
 
@@ -112,6 +113,95 @@ func TestGroupKill(t *testing.T) {
 		t.Error("nothing was ever signed")
 	}
 	t.Logf("%d of %d were killed, %d signatures are out, an undisturbed run took %v", killed, n, signatures, took)
+}
+
+// TestGroupMakeKill kills the issuer of a static group while it makes keys. Whatever
+// happens its file is whole, who has a key is in it, and the key can be made again.
+func TestGroupMakeKill(t *testing.T) {
+	bin, err := exec.LookPath("undersign")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"issuer", "opener", "alice"} {
+		if err := writeAgeKey(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeEdKey(t, "registrar")
+	if code, _, stderr := runTest("group", "create", "staff", "--scheme", "bbs04", "--with", "static",
+		"--issuer-to", "issuer.txt", "--opener-to", "opener.txt", "-o", "g"); code != 0 {
+		t.Fatal(stderr)
+	}
+	e := &env{stdin: nil}
+	flags := func(key string) secretFlags {
+		return secretFlags{identities: []string{key}, pass: passphraseFlags{fd: -1}}
+	}
+	issue := func(name string, more ...string) []string {
+		return append([]string{"group", "issue", "--name", name, "--to", "alice.txt", "--issuer", "g/issuer.age", "-i", "issuer.key",
+			"--opener-to", "opener.txt"}, more...)
+	}
+	n := 8
+	if os.Getenv("UNDERSIGN_LONG") != "" {
+		n = 200
+	}
+	var took time.Duration
+	lost := 0
+	for i := range n + 1 {
+		name := fmt.Sprintf("m%d", i)
+		cmd := exec.Command(bin, issue(name, "--key", "registrar.pem")...)
+		start := time.Now()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			time.Sleep(took/2 + mrand.N(took*3/4))
+			cmd.Process.Kill()
+		}
+		cmd.Wait()
+		if i == 0 {
+			took = time.Since(start)
+		}
+		registered := false
+		err := useSecret(t.Context(), e, flags("issuer.key"), "g/issuer.age", (*opener).openIssuer, func(_ *opener, is *groupIssuer) error {
+			registered = is.register.Member(name) != nil
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("the issuer's file isn't whole: %v", err)
+		}
+		_, err = os.Stat(name + ".member")
+		out := err == nil
+		again := issue(name, "--again", "-o", name+".again", "--record", name+".record2")
+		switch code, _, stderr := runTest(again...); {
+		case out && !registered:
+			t.Fatalf("%s has a key, and isn't registered", name)
+		case (code == 0) != registered:
+			t.Fatalf("registered is %v, and making the key again gives %s", registered, stderr)
+		case !registered:
+			continue
+		case !out:
+			lost++
+			continue
+		}
+		var keys [2]string
+		for j, file := range []string{name + ".member", name + ".again"} {
+			if fi, err := os.Stat(file); err != nil || fi.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+				t.Fatalf("%s: %v, %v", file, fi.Mode(), err)
+			}
+			err := useSecret(t.Context(), e, flags("alice.key"), file, (*opener).openMember, func(_ *opener, m *groupMember) error {
+				keys[j] = string(m.file().Parts[1])
+				return nil
+			})
+			if err != nil {
+				t.Fatalf("%s isn't whole: %v", file, err)
+			}
+		}
+		if keys[0] != keys[1] {
+			t.Fatal("another key the second time")
+		}
+	}
+	t.Logf("%d of %d keys were lost and made again, an undisturbed run took %v", lost, n, took)
 }
 
 // writeEdKey writes NAME.pem and NAME.pub.pem.

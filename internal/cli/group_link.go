@@ -23,6 +23,7 @@ type groupLinkFlags struct {
 	linker, revoked              string
 	sigs                         []string
 	first                        bool
+	format                       string
 }
 
 func newGroupLinkCmd(e *env) *cobra.Command {
@@ -33,11 +34,24 @@ func newGroupLinkCmd(e *env) *cobra.Command {
 		Long: `Prove to anyone that one member made the signatures of several files, which may
 be for different scopes; without --member, check such a proof (--check). Only
 the member that made them can prove it, and in groups with a linker only the
-linker (--linker): it sees with match which they are.`,
+linker (--linker): it sees with match which they are.
+
+With --format libgroupsig, --check is a link of the C library libgroupsig, in
+DL21 or DL21SEQ, made for the message --reason, and the other files are as in
+verify. The order of the files doesn't matter, and none may be there twice.`,
 		Example: `  undersign group link a.txt b.txt --member alice.member -i alice.key --reason audit -o a-b.link
-  undersign group link a.txt b.txt --group group.pub --reason audit --check a-b.link`,
+  undersign group link a.txt b.txt --group group.pub --reason audit --check a-b.link
+  undersign group link a.json b.json --sig a.sig,b.sig --group archive.pub --reason audit \
+      --check a-b.proof --format libgroupsig`,
 		Args: nargs(1, -1, "a file"),
 		RunE: func(c *cobra.Command, args []string) error {
+			imported, err := checkFormat(c, f.format)
+			switch {
+			case err != nil:
+				return err
+			case imported:
+				return e.checkImportedLink(c, f, args)
+			}
 			if f.linker != "" {
 				return e.linkAsLinker(c, f, args)
 			}
@@ -60,6 +74,9 @@ linker (--linker): it sees with match which they are.`,
 	addLinkFlags(c, &f)
 	c.Flags().StringVar(&f.linker, "linker", "", "prove as the linker, whose `FILE` this is")
 	addRekeyedFlag(c, &f.revoked)
+	addFormatFlag(c, &f.format)
+	describe(c, "linked, files, proof; with --format libgroupsig also: group, scheme, flaws", ExitInvalid)
+	describeExit(c, ExitInvalid, "the proof or a signature is invalid, or the signatures aren't the member's")
 	c.MarkFlagsOneRequired("member", "linker", "check")
 	c.MarkFlagsMutuallyExclusive("member", "linker", "check")
 	return c

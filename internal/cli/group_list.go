@@ -61,7 +61,7 @@ With --group and --state, show a list of who is revoked, or an announcement.`,
 	c.MarkFlagsOneRequired("issuer", "opener", "group")
 	c.MarkFlagsMutuallyExclusive("issuer", "opener", "group")
 	addSecretFlags(c, &secret)
-	return describe(c, "scheme, label, features, group (ID), signature_bytes, epoch, states, members [name, revoked]; with --state:\n  "+stateFields)
+	return describe(c, "scheme, label, features, group (ID), signature_bytes, warning (of static groups), epoch, states, members [name, revoked]; with --state:\n  "+stateFields)
 }
 
 type groupMemberInfo struct {
@@ -75,6 +75,7 @@ type groupListResult struct {
 	Features string            `json:"features"`
 	Group    string            `json:"group"`
 	Size     int               `json:"signature_bytes"`
+	Warning  string            `json:"warning,omitempty"`
 	Epoch    uint64            `json:"epoch,omitempty"`
 	States   []stateResult     `json:"states,omitempty"` // that the role signed last
 	Members  []groupMemberInfo `json:"members,omitempty"`
@@ -83,7 +84,7 @@ type groupListResult struct {
 func newGroupListResult(gk groupsig.GroupKey, register *groupsig.Register) groupListResult {
 	r := groupListResult{
 		Scheme: gk.Scheme().Name(), Label: gk.Label(), Features: gk.Features().String(),
-		Group: groupID(gk), Size: gk.SignatureSize(),
+		Group: groupID(gk), Size: gk.SignatureSize(), Warning: staticWarning(gk.Features()),
 	}
 	if register != nil {
 		for rec, live := range register.All() {
@@ -115,6 +116,9 @@ func (r *groupListResult) addStates(gk groupsig.GroupKey, announced, list []byte
 func (e *env) printGroup(r groupListResult, members bool) error {
 	return e.print(r, func(w io.Writer) {
 		fs := []field{{"group", r.Label}, {"scheme", r.Scheme}, {"features", r.Features}, {"ID", r.Group}, {"signature", fmt.Sprintf("%d bytes", r.Size)}}
+		if r.Warning != "" {
+			fs = append(fs, field{"warning", r.Warning})
+		}
 		if r.Epoch > 0 {
 			fs = append(fs, field{"epoch", fmt.Sprint(r.Epoch)})
 		}

@@ -27,8 +27,8 @@ func newGroupOpenCmd(e *env) *cobra.Command {
 		Short: "Find out who signed (opener)",
 		Long: `Say which member made a signature, and write a proof of it that anybody checks
 with verify-opening. It names exactly that member, and can't be made for
-another, not by opener and issuer together. With --reason it holds for that
-alone.
+another, not by opener and issuer together; but in static groups the issuer
+could have signed. With --reason it holds for that alone.
 
 The opener knows the members whose records it has taken in with update. If the
 signer isn't among them, or the issuer has made a member without registering it,
@@ -45,14 +45,15 @@ that is said.`,
 	addReasonFlag(c, &f.reason)
 	addRekeyedFlag(c, &f.revoked)
 	addOutFlags(c, &f.outFlags, "FILE"+openingSuffix)
-	describe(c, "member, file", ExitInvalid)
+	describe(c, "member, file, warning (of static groups)", ExitInvalid)
 	describeExit(c, ExitInvalid, "the signature is invalid, or fits no member that the opener knows")
 	return c
 }
 
 type groupOpenResult struct {
-	Member string `json:"member"`
-	File   string `json:"file,omitempty"`
+	Member  string `json:"member"`
+	File    string `json:"file,omitempty"`
+	Warning string `json:"warning,omitempty"`
 }
 
 const openingSuffix = ".opening"
@@ -91,8 +92,10 @@ func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
 			}
 			return failf(ExitInvalid, hintRecords, "the signer isn't registered: %s shows it", f.out)
 		}
-		return f.finish(e, data, publicFile, groupOpenResult{opening.Member(), f.out}, func(w io.Writer) {
-			fmt.Fprintf(w, "signed by %s\n%s\n", oneLine(opening.Member()), oneLine(f.out))
+		r := groupOpenResult{opening.Member(), f.out, staticWarning(op.gk.Features())}
+		return f.finish(e, data, publicFile, r, func(w io.Writer) {
+			fmt.Fprintf(w, "signed by %s\n%s\n", oneLine(r.Member), oneLine(f.out))
+			writeWarning(w, r.Warning)
 		})
 	})
 }
@@ -116,75 +119,108 @@ func (e *env) readRekeyed(c *cobra.Command, gk groupsig.GroupKey, file string) (
 
 const hintRecords = "take in all members' records with \"undersign group update\"; if there are no more, the issuer has made a member secretly"
 
+type groupVerifyOpeningFlags struct {
+	group, sig, key, opening, reason, revoked string
+	format, members                           string
+}
+
 func newGroupVerifyOpeningCmd(e *env) *cobra.Command {
-	var group, sig, key, opening, reason, revoked string
+	var f groupVerifyOpeningFlags
 	c := &cobra.Command{
 		Use:   "verify-opening FILE --opening FILE --group FILE --member-key FILE",
 		Short: "Check who is said to have signed",
 		Long: `Check an opening, and the signature. Whoever checks knows the long-term key of
 the member that the opening names: that the name belongs to the key is for the
-reader to know.`,
-		Example: `  undersign group verify-opening motion.txt --group group.pub --member-key alice.pub.pem`,
-		Args:    nargs(1, 1, "a file"),
+reader to know. In static groups it is the issuer's, which registers members.
+
+With --format libgroupsig, the opening is the proof of one of the C library
+libgroupsig, in PS16 or KLAP20, and the other files are as in verify. The proof
+names nobody: in place of a --member-key, the manager's list of members (GML,
+--members) says whom it is about.`,
+		Example: `  undersign group verify-opening motion.txt --group group.pub --member-key alice.pub.pem
+  undersign group verify-opening old.txt --sig old.sig --opening old.proof --members gml.dat \
+      --group archive.pub --format libgroupsig`,
+		Args: nargs(1, 1, "a file"),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx := c.Context()
-			gk, err := e.readGroup(ctx, group)
-			if err != nil {
+			if f.opening == "" {
+				f.opening = args[0] + openingSuffix
+			}
+			imported, err := checkFormat(c, f.format)
+			switch {
+			case err != nil:
 				return err
+			case imported:
+				return e.verifyImportedOpening(c, f, args[0])
+			case f.members != "":
+				return usagef(c, "--members goes with --format libgroupsig")
+			case f.key == "":
+				return usagef(c, "--member-key is needed: an opening names a member, who is known by a key")
 			}
-			ov, ok := groupsig.As[groupsig.OpeningVerifier](gk)
-			if !ok {
-				return usagef(c, "the group has no opener")
-			}
-			pub, err := e.readMemberKey(ctx, key)
-			if err != nil {
-				return err
-			}
-			s, err := e.readGroupSigned(ctx, gk, args[0], sig)
-			if err != nil {
-				return err
-			}
-			if s.Options.Revocation, err = e.readRekeyed(c, gk, revoked); err != nil {
-				return err
-			}
-			if opening == "" {
-				opening = args[0] + openingSuffix
-			}
-			p, err := readGroupParts[*keyfile.GroupOpening](ctx, e, gk, opening, 1)
-			if err != nil {
-				return err
-			}
-			o, err := ov.ParseOpening(p[0])
-			if err == nil {
-				err = ov.VerifyOpening(s.Message, s.Signature, s.Options, o, pub, nonEmpty([]byte(reason)))
-			}
-			if err != nil {
-				err = withCode(groupFileError(opening, err), ExitInvalid)
-				if o != nil && o.Member() != "" {
-					err = withHint(err, "it says %s: --member-key is that member's, as you know it from elsewhere, and --reason the one that it was opened for", oneLine(o.Member()))
-				}
-				return err
-			}
-			if o.Member() == "" {
-				return e.print(groupOpenResult{}, func(w io.Writer) {
-					fmt.Fprintf(w, "proved: the issuer has made a member that isn't registered, and that one signed\n")
-				})
-			}
-			return e.print(groupOpenResult{Member: o.Member()}, func(w io.Writer) {
-				fmt.Fprintf(w, "proved: signed by the member registered as %s, with this key\n", oneLine(o.Member()))
-			})
+			return e.groupVerifyOpening(c, f, args[0])
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&opening, "opening", "", "the opening, `FILE` (default: FILE.opening)")
-	addGroupFlag(c, &group)
+	fl.StringVar(&f.opening, "opening", "", "the opening, `FILE` (default: FILE.opening)")
+	addGroupFlag(c, &f.group)
 	c.MarkFlagRequired("group")
-	fl.StringVar(&key, "member-key", "", "the member's Ed25519 public key, PEM `FILE`")
-	c.MarkFlagRequired("member-key")
-	addReasonFlag(c, &reason)
-	addRekeyedFlag(c, &revoked)
-	fl.StringVar(&sig, "sig", "", "the signature, `FILE` (default: FILE"+groupSigSuffix+")")
-	describe(c, "member (empty: the issuer made one that isn't registered)", ExitInvalid)
-	describeExit(c, ExitInvalid, "the opening or the signature is invalid")
+	fl.StringVar(&f.key, "member-key", "", "the member's Ed25519 public key, PEM `FILE`")
+	addReasonFlag(c, &f.reason)
+	addRekeyedFlag(c, &f.revoked)
+	fl.StringVar(&f.sig, "sig", "", "the signature, `FILE` (default: FILE"+groupSigSuffix+")")
+	addFormatFlag(c, &f.format)
+	fl.StringVar(&f.members, "members", "", "with --format libgroupsig, say who is named by the list of members `FILE`")
+	describe(c, "member (empty: the issuer made one that isn't registered), warning (of static\n  groups); with --format libgroupsig: group, scheme, members (IDs), flaws", ExitInvalid)
+	describeExit(c, ExitInvalid, "the opening or the signature is invalid, or names nobody on the list")
 	return c
+}
+
+func (e *env) groupVerifyOpening(c *cobra.Command, f groupVerifyOpeningFlags, file string) error {
+	ctx := c.Context()
+	gk, err := e.readGroup(ctx, f.group)
+	if err != nil {
+		return err
+	}
+	ov, ok := groupsig.As[groupsig.OpeningVerifier](gk)
+	if !ok {
+		return usagef(c, "the group has no opener")
+	}
+	pub, err := e.readMemberKey(ctx, f.key)
+	if err != nil {
+		return err
+	}
+	s, err := e.readGroupSigned(ctx, gk, file, f.sig)
+	if err != nil {
+		return err
+	}
+	if s.Options.Revocation, err = e.readRekeyed(c, gk, f.revoked); err != nil {
+		return err
+	}
+	p, err := readGroupParts[*keyfile.GroupOpening](ctx, e, gk, f.opening, 1)
+	if err != nil {
+		return err
+	}
+	o, err := ov.ParseOpening(p[0])
+	if err == nil {
+		err = ov.VerifyOpening(s.Message, s.Signature, s.Options, o, pub, nonEmpty([]byte(f.reason)))
+	}
+	if err != nil {
+		err = withCode(groupFileError(f.opening, err), ExitInvalid)
+		if o != nil && o.Member() != "" {
+			err = withHint(err, "it says %s: --member-key is that member's, as you know it from elsewhere, and --reason the one that it was opened for", oneLine(o.Member()))
+		}
+		return err
+	}
+	r := groupOpenResult{Member: o.Member(), Warning: staticWarning(gk.Features())}
+	return e.print(r, func(w io.Writer) {
+		says := "proved: signed by the member registered as %s, with this key\n"
+		switch {
+		case r.Member == "":
+			fmt.Fprintf(w, "proved: the issuer has made a member that isn't registered, and that one signed\n")
+			return
+		case r.Warning != "":
+			says = "proved: signed with the key of the member whom this key has registered as %s\n"
+		}
+		fmt.Fprintf(w, says, oneLine(r.Member))
+		writeWarning(w, r.Warning)
+	})
 }

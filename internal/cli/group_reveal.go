@@ -47,7 +47,7 @@ It can't be taken back. What verifiers are to refuse is for revoke.`,
 				if err != nil {
 					return err
 				}
-				return f.finish(e, data, publicFile, groupOpenResult{r.Member(), f.out}, nil)
+				return f.finish(e, data, publicFile, groupOpenResult{Member: r.Member(), File: f.out}, nil)
 			})
 		},
 	}

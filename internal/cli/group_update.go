@@ -41,8 +41,9 @@ signed it. There needn't be one yet.
 
 An opener (--opener) takes the record of a new member, and checks it without
 relying on the issuer: the member's long-term key (--member-key) is the one that
-the opener knows. If the member was there before, --rejoined says that it is
-known to have joined anew.
+the opener knows. In static groups it is the issuer's, which registers members.
+If the member was there before, --rejoined says that it is known to have joined
+anew.
 
 An issuer (--issuer) of a group with tokens takes the opener's list, and of one
 that rekeys its own: who is on it, and revoked by the issuer too, may be invited
@@ -94,7 +95,7 @@ group that it has agreed to.`,
 	addSecretFlags(c, &f.secret)
 	addGroupFlag(c, &f.group)
 	f.epoch.add(c, "the epoch that the issuer has published, `N`", "the issuer's announcement `FILE`, which says the epoch")
-	fl.StringVar(&f.memberKey, "member-key", "", "the new member's Ed25519 public key, PEM `FILE`")
+	fl.StringVar(&f.memberKey, "member-key", "", "the new member's Ed25519 public key, or in static groups the issuer's, PEM `FILE`")
 	fl.BoolVar(&f.rejoined, "rejoined", false, "the record is of a member that was there before, and has joined anew")
 	describe(c, "member, or epoch, or group, or listed, file; with --state:\n  "+stateFields, ExitInvalid, ExitRefused)
 	describeExit(c, ExitInvalid, "what is to be taken in is invalid")

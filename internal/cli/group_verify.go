@@ -111,12 +111,12 @@ func (e *env) groupVerify(c *cobra.Command, f groupVerifyFlags, files []string) 
 	if len(f.sigs) > 0 && len(f.sigs) != len(files) {
 		return usagef(c, "--sig has %d files, and there are %d to check", len(f.sigs), len(files))
 	}
-	switch f.format {
-	case formatOwn:
-	case formatLibgroupsig:
+	imported, err := checkFormat(c, f.format)
+	switch {
+	case err != nil:
+		return err
+	case imported:
 		return e.groupVerifyImported(c, f, files)
-	default:
-		return usagef(c, "--format %q: there are %s and %s", f.format, formatOwn, formatLibgroupsig)
 	}
 	gk, err := e.readGroup(ctx, f.group)
 	if err != nil {
