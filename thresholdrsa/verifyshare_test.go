@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/big"
 	"testing"
+	"time"
 )
 
 // sameVerdicts checks that VerifyShares says of every answer what VerifyShare does.
@@ -118,16 +119,20 @@ func BenchmarkVerifyShares(b *testing.B) {
 		q := request(b, p, fmt.Sprint(i))
 		different = append(different, Answer{q, sign(b, q, shares[i%3])})
 	}
-	for name, answers := range map[string][]Answer{"request=1/n=1": same[:1], "request=1/n=3": same[:3], "request=1/n=8": same, "request=8/n=8": different} {
+	for name, answers := range map[string][]Answer{"request=1/n=1": same[:1], "request=1/n=3": same[:3], "request=1/n=8": same,
+		"request=4/n=4": different[:4], "request=8/n=8": different} {
 		b.Run(name, func(b *testing.B) {
+			best := time.Duration(1 << 60)
 			for b.Loop() {
+				start := time.Now()
 				for _, err := range p.VerifyShares(answers) {
 					if err != nil {
 						b.Fatal(err)
 					}
 				}
+				best = min(best, time.Since(start))
 			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*len(answers)), "µs/share")
+			b.ReportMetric(best.Seconds()*1e3/float64(len(answers)), "least-ms/share")
 		})
 	}
 }

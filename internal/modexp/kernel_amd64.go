@@ -29,7 +29,7 @@ var (
 // Zen 4, which is family 25 of AMD. Others start as many multiplications of eight
 // lanes in a cycle as of four: those of Intel for servers and Zen 5, family 26. Some
 // for laptops don't, but nothing that shows through a hypervisor tells them from
-// their kin, and to them eight lanes are no worse than before.
+// their kin, and eight lanes are right on them too, if not the best.
 func haveHalves() bool {
 	vendor, family := processor()
 	return vendor == "AuthenticAMD" && family == 25
