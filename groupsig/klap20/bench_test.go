@@ -9,95 +9,6 @@ import (
 	"testing"
 )
 
-func BenchmarkSetup(b *testing.B) {
-	for b.Loop() {
-		if _, err := Setup("bench", GenerateIssuerKey(), GenerateOpenerKey()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkJoin is a whole run, of member and issuer, without the opener's check.
-func BenchmarkJoin(b *testing.B) {
-	f := newFixture("bench")
-	i := 0
-	for b.Loop() {
-		i++
-		j := f.newJoin(fmt.Sprint("member ", i))
-		c, err := f.issue(j.Request())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := j.Finish(c); err != nil {
-			b.Fatal(err)
-		}
-		f.sessions.Cancel(j.request.reg.Session)
-	}
-}
-
-func BenchmarkSign(b *testing.B) {
-	m := group().members["alice"]
-	msg := []byte("hello")
-	for b.Loop() {
-		m.Sign(msg, nil)
-	}
-}
-
-func BenchmarkVerify(b *testing.B) {
-	f := group()
-	msg := []byte("hello")
-	sig := f.sign("alice", "hello")
-	raw := sig.Bytes()
-	b.Run("parsed", func(b *testing.B) {
-		for b.Loop() {
-			if err := f.g.Verify(msg, sig, nil); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("bytes", func(b *testing.B) {
-		for b.Loop() {
-			s, err := ParseSignature(raw)
-			if err != nil || f.g.Verify(msg, s, nil) != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-// BenchmarkOpen opens a signature of the last of n members, on one processor with
-// -cpu 1.
-func BenchmarkOpen(b *testing.B) {
-	for _, n := range []int{1, 10} {
-		f := newFixture("bench")
-		for i := range n {
-			f.join(fmt.Sprint("member ", i))
-		}
-		sig := f.sign(fmt.Sprint("member ", n-1), "m")
-		b.Run(fmt.Sprint("members=", n), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := f.opener.Open(f.g, f.opening, []byte("m"), sig, nil); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	f := group()
-	sig := f.sign("alice", "m")
-	o, err := f.opener.Open(f.g, f.opening, []byte("m"), sig, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	key := longTermPublic("alice")
-	b.Run("judge", func(b *testing.B) {
-		for b.Loop() {
-			if err := f.g.VerifyOpening([]byte("m"), sig, o, key, nil); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
 func BenchmarkBatch(b *testing.B) {
 	f := group()
 	for _, n := range []int{100, 1000} {
@@ -106,7 +17,7 @@ func BenchmarkBatch(b *testing.B) {
 		var raw [][]byte
 		for i := range n {
 			msg := []byte(fmt.Sprint("message ", i))
-			sig := f.sign("alice", string(msg))
+			sig := f.Sign("alice", string(msg))
 			msgs, merged, raw = append(msgs, msg), append(merged, sig), append(raw, sig.BatchBytes())
 			s := *sig
 			s.r = nil
@@ -118,13 +29,13 @@ func BenchmarkBatch(b *testing.B) {
 		}{{"compact", compact}, {"batch", merged}, {"batch-bytes", nil}} {
 			b.Run(fmt.Sprintf("%s/n=%d", layout.name, n), func(b *testing.B) {
 				for b.Loop() {
-					x := f.g.Batch(nil)
+					x := f.G.Batch(nil)
 					for i := range msgs {
 						if layout.sigs != nil {
 							x.Add(msgs[i], layout.sigs[i])
 							continue
 						}
-						sig, err := f.g.ParseBatchSignature(raw[i], msgs[i], nil)
+						sig, err := f.G.ParseBatchSignature(raw[i], msgs[i], nil)
 						if err != nil {
 							b.Fatal(err)
 						}
@@ -144,9 +55,9 @@ func BenchmarkBatch(b *testing.B) {
 func BenchmarkBatchBad(b *testing.B) {
 	const n = 1000
 	f := group()
-	sig := f.sign("alice", "m")
+	sig := f.Sign("alice", "m")
 	for _, bad := range []int{1, 10, n} {
-		x := f.g.Batch(nil)
+		x := f.G.Batch(nil)
 		for i := range n {
 			s := *sig
 			if i%(n/bad) == n/bad/2 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
+	"github.com/undersign/undersign/internal/bls12381"
 )
 
 // Now is when everything happens, in seconds since 1970.
@@ -101,6 +102,8 @@ type Suite[P proposal[G], G groupKey[G, S], I issuerKey[P, G, I, R, C], O opener
 	Scheme        string
 	SignatureSize int
 	ErrSignature  error
+	Points        string // of a signature's encoding: see hostile
+	TokenAt       int    // where a point of the token is in the evidence of a record
 
 	NewIssuer func() I
 	NewOpener func() O
@@ -110,15 +113,25 @@ type Suite[P proposal[G], G groupKey[G, S], I issuerKey[P, G, I, R, C], O opener
 	NewJoin   func(g G, fingerprint [32]byte, c *join.Challenge, member string, key ed25519.PrivateKey) (J, error)
 	Sign      func(m M, msg, context []byte) (S, error)
 	Batch     func(g G, o *tokens.VerifyOptions) Batch[S]
+	ZeroBatch func() Batch[S]
 	Parse     func(raw []byte) (S, error)
-	Zero      func() Zero[G, I, O, J, M, S, R, C]
+	Zero      func() Zero[P, G, I, O, J, M, S, R, C]
+
+	// What only the package can do.
+	Answer     func(j J, c *join.Challenge, key ed25519.PrivateKey) (R, error) // with the secrets of j
+	Credential func(i I, g G, r R) C                                           // that nobody registered
+	Record     func(j J) *join.Record
+	Token      func(j J) *bls12381.G2
+	Core       func(g G, i I, o O) (*tokens.GroupKey, *tokens.IssuerKey, *tokens.OpenerKey)
+	Secrets    func(m M, j J) [][]byte
 
 	group, other *Fixture[P, G, I, O, J, M, S, R, C] // which tests don't change
 	once         sync.Once
 }
 
 // Zero is a zero value of each type.
-type Zero[G, I, O, J, M, S, R, C any] struct {
+type Zero[P, G, I, O, J, M, S, R, C any] struct {
+	Proposal   P
 	GroupKey   G
 	Issuer     I
 	Opener     O
@@ -159,6 +172,19 @@ func Must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// Edits returns functions that change a copy.
+func Edits[T any](edits map[string]func(*T)) map[string]func(*T) *T {
+	out := make(map[string]func(*T) *T)
+	for name, edit := range edits {
+		out[name] = func(v *T) *T {
+			c := *v
+			edit(&c)
+			return &c
+		}
+	}
+	return out
 }
 
 // New returns a group with members.
@@ -223,7 +249,7 @@ func (f *Fixture[P, G, I, O, J, M, S, R, C]) List(number uint64) *tokens.List {
 	return Must(f.Opener.RevocationList(f.G, f.Opening, tokens.Terms{Number: number, Issued: Now, Expires: Now + 100}))
 }
 
-// Open opens a signature.
+// Open opens a signature that is for nothing in particular.
 func (f *Fixture[P, G, I, O, J, M, S, R, C]) Open(msg string, sig S) (*tokens.Opening, error) {
 	return f.Opener.Open(f.G, f.Opening, []byte(msg), sig, nil)
 }
