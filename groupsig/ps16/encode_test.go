@@ -4,8 +4,6 @@
 package ps16
 
 import (
-	"bytes"
-	"encoding"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -19,157 +17,6 @@ import (
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 )
-
-type codec interface {
-	encoding.BinaryMarshaler
-	encoding.BinaryUnmarshaler
-}
-
-// objects returns one object of each kind, with a function that makes an empty one.
-func objects() map[string][2]func() codec {
-	f := group()
-	of := func(v codec, empty func() codec) [2]func() codec {
-		return [2]func() codec{func() codec { return v }, empty}
-	}
-	j := f.newJoin("walter")
-	f.sessions.Cancel(j.request.reg.Session)
-	r := j.Request()
-	o, err := f.opener.Open(f.g, f.opening, []byte("m"), f.sign("alice", "m"), nil)
-	if err != nil {
-		panic(err)
-	}
-	return map[string][2]func() codec{
-		"group key":  of(f.g, func() codec { return new(GroupKey) }),
-		"issuer key": of(f.issuer, func() codec { return new(IssuerKey) }),
-		"opener key": of(f.opener, func() codec { return new(OpenerKey) }),
-		"member key": of(f.members["alice"], func() codec { return new(MemberKey) }),
-		"join":       of(j, func() codec { return new(Join) }),
-		"request":    of(r, func() codec { return new(Request) }),
-		"credential": of(f.issuer.credential(r), func() codec { return new(Credential) }),
-		"signature":  of(f.sign("bob", "m"), func() codec { return new(Signature) }),
-		"opening":    of(o, func() codec { return new(Opening) }),
-	}
-}
-
-func TestRoundTrip(t *testing.T) {
-	for name, v := range objects() {
-		b, err := v[0]().MarshalBinary()
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		q := v[1]()
-		if err := q.UnmarshalBinary(b); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if c, err := q.MarshalBinary(); err != nil || !bytes.Equal(b, c) {
-			t.Errorf("%s: another encoding: %v", name, err)
-		}
-		for _, n := range []int{0, 1, 2, 3, len(b) / 2, len(b) - 1} {
-			if v[1]().UnmarshalBinary(b[:n]) == nil {
-				t.Errorf("%s: %d bytes of %d accepted", name, n, len(b))
-			}
-		}
-		if v[1]().UnmarshalBinary(append(bytes.Clone(b), 0)) == nil {
-			t.Errorf("%s: trailing byte accepted", name)
-		}
-		for i := range 2 {
-			c := bytes.Clone(b)
-			c[i]++
-			if v[1]().UnmarshalBinary(c) == nil {
-				t.Errorf("%s: unknown version or suite accepted", name)
-			}
-		}
-		// What decodes with a byte flipped is canonical too. Those that check
-		// signatures and credentials accept nothing.
-		step := 1
-		if len(b) > 400 {
-			step = 13
-		}
-		for i := 2; i < len(b); i += step {
-			c := bytes.Clone(b)
-			c[i] ^= 1
-			q := v[1]()
-			if q.UnmarshalBinary(c) != nil {
-				continue
-			}
-			switch name {
-			case "group key", "member key":
-				t.Errorf("%s: byte %d of %d flipped: accepted", name, i, len(b))
-			}
-			if d, err := q.MarshalBinary(); err != nil || !bytes.Equal(c, d) {
-				t.Errorf("%s: byte %d: decoded, and encoded as something else: %v", name, i, err)
-			}
-		}
-	}
-	for name, v := range objects() {
-		if b, err := v[1]().MarshalBinary(); err == nil {
-			t.Errorf("%s: an empty one has the encoding %x", name, b)
-		}
-	}
-}
-
-func TestEqual(t *testing.T) {
-	f, o := group(), other()
-	if !f.g.Equal(f.g) || f.g.Equal(o.g) || f.g.Equal(nil) ||
-		!f.issuer.Equal(f.issuer) || f.issuer.Equal(o.issuer) || f.issuer.Equal(nil) ||
-		!f.opener.Equal(f.opener) || f.opener.Equal(o.opener) || f.opener.Equal(nil) ||
-		!f.members["bob"].Equal(f.members["bob"]) || f.members["bob"].Equal(f.members["alice"]) || f.members["bob"].Equal(nil) {
-		t.Error("Equal")
-	}
-}
-
-// The order-3 point (0, 2): no pairing sees it when it is added to a point.
-func order3() []byte {
-	b := make([]byte, bls12381.G1Size)
-	b[0] = 0x80
-	return b
-}
-
-func TestHostileEncodings(t *testing.T) {
-	f := group()
-	raw := f.sign("alice", "m").Bytes()
-	r, _ := hex.DecodeString("73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001")
-	put := func(at int, b []byte) []byte {
-		c := bytes.Clone(raw)
-		copy(c[at:], b)
-		return c
-	}
-	zero := make([]byte, bls12381.G1Size)
-	identity := append([]byte{0xc0}, zero[1:]...)
-	uncompressed := put(0, []byte{raw[0] &^ 0x80})
-	ones := bytes.Repeat([]byte{0xff}, 48)
-	for at := 0; at < 96; at += 48 {
-		for name, b := range map[string][]byte{
-			"identity": identity, "order 3": order3(), "zero": zero, "x = p or more": append([]byte{0x9f}, ones[1:]...), "ones": ones,
-		} {
-			if _, err := ParseSignature(put(at, b)); !errors.Is(err, ErrSignature) {
-				t.Errorf("%s at %d: %v", name, at, err)
-			}
-		}
-	}
-	for at := 96; at < 160; at += 32 {
-		for _, b := range [][]byte{r, bytes.Repeat([]byte{0xff}, 32)} {
-			if _, err := ParseSignature(put(at, b)); !errors.Is(err, ErrSignature) {
-				t.Errorf("scalar not below r at %d: %v", at, err)
-			}
-		}
-	}
-	for _, b := range [][]byte{nil, raw[:159], append(bytes.Clone(raw), 0), uncompressed, make([]byte, 160)} {
-		if _, err := ParseSignature(b); !errors.Is(err, ErrSignature) {
-			t.Errorf("%d bytes: %v", len(b), err)
-		}
-	}
-	for i := range raw {
-		for _, bit := range []byte{1, 0x80} {
-			c := bytes.Clone(raw)
-			c[i] ^= bit
-			if sig, err := ParseSignature(c); err == nil && f.g.Verify([]byte("m"), sig, nil) == nil {
-				t.Errorf("byte %d flipped: verifies", i)
-			}
-		}
-	}
-}
 
 // TestVectors freezes a signature that is made from chosen secrets, and thereby
 // labels, order and encodings.
@@ -192,7 +39,7 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := &Join{g: g, challenge: Challenge{Scheme: scheme.Name, GroupID: g.ID(), Session: SessionID{7}, Member: "alice", Kind: Schnorr}, sk: scalar("sk")}
-	if err := j.prepare(longTerm("alice")); err != nil {
+	if err := j.prepare(tokentest.LongTerm("alice")); err != nil {
 		t.Fatal(err)
 	}
 	u := scalar("u")

@@ -57,8 +57,8 @@ func publish(c *cttest.Checker, points ...*bls12381.G1) {
 // memcheckCases signs with a secret and nonces that are undefined.
 func memcheckCases(c *cttest.Checker) {
 	bls12381.Declassify(func(w []uint64) { cttest.Public(w) })
-	f := newFixture("memcheck", "alice")
-	m := f.members["alice"]
+	f := common.New("memcheck", "alice")
+	m := f.Members["alice"]
 	msg := []byte("m")
 	var t, k bls12381.Scalar
 	secretScalar(&m.sk, "secret")
