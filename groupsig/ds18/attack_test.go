@@ -11,24 +11,25 @@ import (
 	"testing"
 	"testing/cryptotest"
 
+	"github.com/undersign/undersign/groupsig/internal/tokentest"
 	"github.com/undersign/undersign/internal/bls12381"
 )
 
 // joinWith joins with the token secret of another member and a base of its own, which
 // the issuer can't see, and returns what the opener says.
-func (f *fixture) joinWith(t *testing.T, name, other string) error {
+func joinWith(t *testing.T, f *fixture, name, other string) error {
 	t.Helper()
-	j := f.newJoin(name)
-	j.r.Set(&f.members[other].r)
-	if err := j.prepare(longTerm(name)); err != nil {
+	j := f.NewJoin(name)
+	j.r.Set(&f.Members[other].r)
+	if err := j.prepare(tokentest.LongTerm(name)); err != nil {
 		t.Fatal(err)
 	}
-	m, err := j.Finish(must(f.issuer.Issue(f.g, f.sessions, f.register, j.Request(), now)))
+	m, err := j.Finish(tokentest.Must(f.Issuer.Issue(f.G, f.Sessions, f.Register, j.Request(), now)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.members[name] = m
-	return f.opener.Record(f.g, f.opening, f.register.Member(name), longTermPublic(name))
+	f.Members[name] = m
+	return f.Opener.Record(f.G, f.Opening, f.Register.Member(name), tokentest.LongTermPublic(name))
 }
 
 // The points (U, Q) of a record don't determine a class: many have one token. Two members
@@ -36,48 +37,48 @@ func (f *fixture) joinWith(t *testing.T, name, other string) error {
 // made, in which a token is once: nobody would be revoked any more. The opener refuses the
 // second, and one that joins again with the token that is listed.
 func TestSharedToken(t *testing.T) {
-	f := newFixture("shared token", "alice", "bob")
-	if f.joinWith(t, "mallory", "alice") == nil {
+	f := common.New("shared token", "alice", "bob")
+	if joinWith(t, f, "mallory", "alice") == nil {
 		t.Error("mallory has alice's token")
 	}
-	sig := f.sign("mallory", "m")
-	o, err := f.opener.Open(f.g, f.opening, []byte("m"), sig, nil)
+	sig := f.Sign("mallory", "m")
+	o, err := f.Opener.Open(f.G, f.Opening, []byte("m"), sig, nil)
 	if err != nil || o.Member() != "alice" {
 		t.Errorf("mallory's signature is opened as %v: %v", o, err)
 	}
 	terms := RevocationTerms{Number: 1, Issued: now, Expires: now + 10}
-	for _, register := range []*Register{f.register, f.opening} {
+	for _, register := range []*Register{f.Register, f.Opening} {
 		if err := register.Revoke("alice"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l := must(f.opener.RevocationList(f.g, f.opening, terms))
-	if n, err := f.g.MarkListed(f.register, l, now); n != 1 || err != nil {
+	l := tokentest.Must(f.Opener.RevocationList(f.G, f.Opening, terms))
+	if n, err := f.G.MarkListed(f.Register, l, now); n != 1 || err != nil {
 		t.Fatalf("%d are listed: %v", n, err)
 	}
-	if f.joinWith(t, "alice", "alice") == nil {
+	if joinWith(t, f, "alice", "alice") == nil {
 		t.Error("alice has the token that is listed")
 	}
 	// The opener's register comes back, and knows it still.
-	back := f.g.NewRegister()
-	if err := back.UnmarshalBinary(must(f.opening.MarshalBinary())); err != nil {
+	back := f.G.NewRegister()
+	if err := back.UnmarshalBinary(tokentest.Must(f.Opening.MarshalBinary())); err != nil {
 		t.Fatal(err)
 	}
-	f.opening = back
-	if err := f.opener.Record(f.g, f.opening, f.register.Member("mallory"), longTermPublic("mallory")); err == nil {
+	f.Opening = back
+	if err := f.Opener.Record(f.G, f.Opening, f.Register.Member("mallory"), tokentest.LongTermPublic("mallory")); err == nil {
 		t.Error("mallory has the token that is listed")
 	}
-	if err := f.opening.Revoke("bob"); err != nil {
+	if err := f.Opening.Revoke("bob"); err != nil {
 		t.Fatal(err)
 	}
-	f.opening.Revoke("mallory") // if the opener has it
+	f.Opening.Revoke("mallory") // if the opener has it
 	terms.Number++
-	if l, err = f.opener.RevocationList(f.g, f.opening, terms); err != nil {
+	if l, err = f.Opener.RevocationList(f.G, f.Opening, terms); err != nil {
 		t.Fatalf("nobody can be revoked any more: %v", err)
 	}
 	opts := &VerifyOptions{Revocation: l, Now: now}
 	for _, name := range []string{"alice", "bob", "mallory"} {
-		if err := f.g.Verify([]byte("m"), f.sign(name, "m"), opts); !errors.Is(err, ErrRevoked) {
+		if err := f.G.Verify([]byte("m"), f.Sign(name, "m"), opts); !errors.Is(err, ErrRevoked) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -87,26 +88,26 @@ func TestSharedToken(t *testing.T) {
 // one key, members of the first sign in the second, and the opener there has no
 // record of them.
 func TestOneKeyTwoGroups(t *testing.T) {
-	f := newFixture("first", "alice")
-	second := must(Setup("second", f.issuer, f.opener))
-	m := *f.members["alice"]
+	f := common.New("first", "alice")
+	second := tokentest.Must(Setup("second", f.Issuer, f.Opener))
+	m := *f.Members["alice"]
 	m.g = second
-	sig := must(m.Sign([]byte("m"), nil))
+	sig := tokentest.Must(m.Sign([]byte("m"), nil))
 	if err := second.Verify([]byte("m"), sig, nil); err != nil {
 		t.Errorf("the docs say that it is valid: %v", err)
 	}
-	if _, err := f.opener.Open(second, second.NewRegister(), []byte("m"), sig, nil); !errors.Is(err, ErrUnknown) {
+	if _, err := f.Opener.Open(second, second.NewRegister(), []byte("m"), sig, nil); !errors.Is(err, ErrUnknown) {
 		t.Errorf("opened: %v", err)
 	}
-	if f.g.Verify([]byte("m"), sig, nil) == nil {
+	if f.G.Verify([]byte("m"), sig, nil) == nil {
 		t.Error("and in the first group as well")
 	}
 }
 
 // madeWith signs by the member's own way, and changes the points before the challenge is
 // computed, so that only the equations are wrong.
-func (f *fixture) madeWith(name string, change func(s *Signature)) *Signature {
-	m := f.members[name]
+func madeWith(f *fixture, name string, change func(s *Signature)) *Signature {
+	m := f.Members[name]
 	var rho, psi, k bls12381.Scalar
 	rho.Random()
 	psi.Random()
@@ -130,10 +131,10 @@ func TestCancellationWithin(t *testing.T) {
 		x.Add(&sig.z, p1)
 		x.Neg(&x)
 		y.Add(&sig.w, new(bls12381.G1).Sub(sig.commitment(), sig.r))
-		return bls12381.PairingCheckVarTime(bls12381.PairWith(&sig.m1, f.g.k.X), bls12381.PairWith(&sig.m2, f.g.k.Y),
-			bls12381.PairOf(&x, &sig.ww), bls12381.PairWith(&y, f.g.k.P2))
+		return bls12381.PairingCheckVarTime(bls12381.PairWith(&sig.m1, f.G.k.X), bls12381.PairWith(&sig.m2, f.G.k.Y),
+			bls12381.PairOf(&x, &sig.ww), bls12381.PairWith(&y, f.G.k.P2))
 	}
-	if !sum(f.madeWith("alice", func(*Signature) {})) {
+	if !sum(madeWith(f, "alice", func(*Signature) {})) {
 		t.Fatal("the control doesn't hold")
 	}
 	for name, change := range map[string]func(s *Signature){
@@ -149,24 +150,24 @@ func TestCancellationWithin(t *testing.T) {
 			s.r.Add(s.r, &d)
 		},
 	} {
-		sig := f.madeWith("alice", change)
+		sig := madeWith(f, "alice", change)
 		if !sum(sig) {
 			t.Errorf("%s: they don't cancel", name)
 		}
-		f.refused(t, name, "m", sig)
+		refused(t, f, name, "m", sig)
 		raw := sig.BatchBytes()
-		back, err := f.g.ParseBatchSignature(raw, []byte("m"), nil)
+		back, err := f.G.ParseBatchSignature(raw, []byte("m"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.refused(t, name+", decoded", "m", back)
+		refused(t, f, name+", decoded", "m", back)
 	}
 }
 
 // With a generator that repeats itself, another message or context has other ρ, ψ and k, and
 // two members get other t.
 func TestNoncesAreHedged(t *testing.T) {
-	f := newFixture("hedged", "alice")
+	f := common.New("hedged", "alice")
 	seen := make(map[string]bool)
 	note := func(what string, p *bls12381.G1) {
 		t.Helper()
@@ -177,33 +178,33 @@ func TestNoncesAreHedged(t *testing.T) {
 	}
 	for _, in := range [][2]string{{"m", ""}, {"n", ""}, {"m", "c"}} {
 		cryptotest.SetGlobalRandom(t, 1)
-		sig := must(f.members["alice"].Sign([]byte(in[0]), &SignOptions{Context: []byte(in[1])}))
+		sig := tokentest.Must(f.Members["alice"].Sign([]byte(in[0]), &SignOptions{Context: []byte(in[1])}))
 		for what, p := range map[string]*bls12381.G1{"M2": &sig.m2, "W": &sig.w, "R": sig.r} {
 			note(what, p)
 		}
 	}
-	a, b := f.newJoin("bob"), f.newJoin("carol")
+	a, b := f.NewJoin("bob"), f.NewJoin("carol")
 	for _, j := range []*Join{a, b} {
 		cryptotest.SetGlobalRandom(t, 1)
-		note("W of a credential", &f.issuer.credential(j.Request()).w)
+		note("W of a credential", &f.Issuer.credential(j.Request()).w)
 	}
 }
 
 // One group key serves many goroutines, with hostile signatures in between.
 func TestConcurrent(t *testing.T) {
 	f := group()
-	good := must(ParseSignature(f.sign("alice", "m").Bytes()))
-	fresh := f.sign("bob", "m")
-	bad := f.madeWith("carol", func(s *Signature) { s.z.Double(&s.z) })
+	good := tokentest.Must(ParseSignature(f.Sign("alice", "m").Bytes()))
+	fresh := f.Sign("bob", "m")
+	bad := madeWith(f, "carol", func(s *Signature) { s.z.Double(&s.z) })
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
 			for _, sig := range []*Signature{good, bad, fresh, bad, good} {
-				if err := f.g.Verify([]byte("m"), sig, nil); (err == nil) != (sig != bad) {
+				if err := f.G.Verify([]byte("m"), sig, nil); (err == nil) != (sig != bad) {
 					t.Errorf("%v", err)
 				}
 			}
-			b := f.g.Batch(nil)
+			b := f.G.Batch(nil)
 			for range 2 {
 				for _, sig := range []*Signature{good, bad, fresh} {
 					b.Add([]byte("m"), sig)
@@ -213,7 +214,7 @@ func TestConcurrent(t *testing.T) {
 			if err := b.Verify(); !errors.As(err, &be) || !slices.Equal(be.Bad, []int{1, 4}) {
 				t.Errorf("%v", err)
 			}
-			f.sign("alice", "x")
+			f.Sign("alice", "x")
 		})
 	}
 	wg.Wait()
@@ -223,9 +224,9 @@ func TestConcurrent(t *testing.T) {
 // twice.
 func TestBatchKeepsSignatures(t *testing.T) {
 	f := group()
-	good := must(f.sign("alice", "m").MarshalBinary())
-	bad := must(f.madeWith("carol", func(s *Signature) { s.z.Double(&s.z) }).MarshalBinary())
-	b := f.g.Batch(nil)
+	good := tokentest.Must(f.Sign("alice", "m").MarshalBinary())
+	bad := tokentest.Must(madeWith(f, "carol", func(s *Signature) { s.z.Double(&s.z) }).MarshalBinary())
+	b := f.G.Batch(nil)
 	var sig Signature
 	for _, data := range [][]byte{good, bad, good} {
 		if err := sig.UnmarshalBinary(data); err != nil {
@@ -242,10 +243,10 @@ func TestBatchKeepsSignatures(t *testing.T) {
 // A mark in the opener's register is bound to its token: whoever changes it, so that the
 // token may be there twice, spoils the token.
 func TestMarkIsBound(t *testing.T) {
-	f := newFixture("mark", "alice", "bob")
-	sig := f.sign("alice", "m")
+	f := common.New("mark", "alice", "bob")
+	sig := f.Sign("alice", "m")
 	var marks [][]byte
-	for r := range f.opening.All() {
+	for r := range f.Opening.All() {
 		marks = append(marks, r.Evidence[:32])
 	}
 	if bytes.Equal(marks[0], marks[1]) {
@@ -254,12 +255,12 @@ func TestMarkIsBound(t *testing.T) {
 	for _, change := range []func(){func() { marks[0][0] ^= 1 }, func() { copy(marks[0], marks[1]) }} {
 		old := bytes.Clone(marks[0])
 		change()
-		if _, err := f.opener.Open(f.g, f.opening, []byte("m"), sig, nil); err == nil || errors.Is(err, ErrUnknown) {
+		if _, err := f.Opener.Open(f.G, f.Opening, []byte("m"), sig, nil); err == nil || errors.Is(err, ErrUnknown) {
 			t.Errorf("opened with another mark: %v", err)
 		}
 		copy(marks[0], old)
 	}
-	if _, err := f.opener.Open(f.g, f.opening, []byte("m"), sig, nil); err != nil {
+	if _, err := f.Opener.Open(f.G, f.Opening, []byte("m"), sig, nil); err != nil {
 		t.Error(err)
 	}
 }

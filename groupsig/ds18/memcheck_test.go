@@ -43,9 +43,9 @@ func secretScalar(k *bls12381.Scalar, name string) {
 // memcheckCases signs and issues with secrets that are undefined.
 func memcheckCases(c *cttest.Checker) {
 	bls12381.Declassify(func(w []uint64) { cttest.Public(w) })
-	f := newFixture("memcheck", "alice")
-	m := f.members["alice"]
-	request := f.newJoin("bob").Request()
+	f := common.New("memcheck", "alice")
+	m := f.Members["alice"]
+	request := f.NewJoin("bob").Request()
 	var rho, psi, k bls12381.Scalar
 	for s, name := range map[*bls12381.Scalar]string{&m.r: "r", &m.inverse: "1/q", &rho: "rho", &psi: "psi", &k: "k"} {
 		secretScalar(s, name)
@@ -71,11 +71,11 @@ func memcheckCases(c *cttest.Checker) {
 	c.Clean("response", func() { m.respond(sig, []byte("m"), nil, &rho, &k) })
 	tainted(c, sig.s.Bytes())
 
-	x, y := f.issuer.k.Secrets()
+	x, y := f.Issuer.k.Secrets()
 	secretScalar(x, "x")
 	secretScalar(y, "y")
 	var cred *Credential
-	c.Clean("credential", func() { cred = f.issuer.credential(request) })
+	c.Clean("credential", func() { cred = f.Issuer.credential(request) })
 	tainted(c, cred.z.Bytes())
 	tainted(c, cred.ww.Bytes())
 }
