@@ -47,12 +47,12 @@ func startThreshold(c *Config, h *service.Host) (service.Service, error) {
 		},
 		Settled: func() error { return h.Settled("threshold") },
 		NameOf:  func(fingerprint string) string { m, _ := h.Roster.Lookup(fingerprint); return m.Name },
-		Dial: func(p threshold.Peer) (thresholdv1connect.ThresholdServiceClient, error) {
+		Dial: func(p threshold.Peer, most int) (thresholdv1connect.ThresholdServiceClient, error) {
 			peer, err := h.Peer(p.Fingerprint)
 			if err != nil {
 				return nil, err
 			}
-			return thresholdv1connect.NewThresholdServiceClient(peer.HTTP(), peer.URL(), peer.Options(threshold.MaxMessage)...), nil
+			return thresholdv1connect.NewThresholdServiceClient(peer.HTTP(), peer.URL(), peer.Options(most)...), nil
 		},
 	})
 	if err != nil {

@@ -135,7 +135,7 @@ func (s *Service) ask(ctx context.Context, p *Plan, n PlanNode, peers map[string
 	if !ok {
 		return nil, connect.NewError(connect.CodeUnavailable, errors.New("threshold: the node isn't known, or has no address"))
 	}
-	c, err := s.opt.Dial(peer)
+	c, err := s.opt.Dial(peer, MaxMessage)
 	if err != nil {
 		return nil, connect.NewError(connect.CodeUnavailable, err)
 	}

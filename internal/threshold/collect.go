@@ -38,14 +38,16 @@ const (
 type source struct {
 	party string
 	name  string
+	own   bool // it is this node
 	ask   func(context.Context) ([]byte, error)
 
 	tries    int
 	delay    time.Duration
 	unlikely bool // it said that it holds no share
 
-	fault *Fault // of the last try
-	later bool   // and it will have the share in a moment
+	fault    *Fault // of the last try
+	later    bool   // and it will have the share in a moment
+	answered bool   // it sent a share
 }
 
 // A reply is what came of a try.
@@ -141,19 +143,17 @@ func collect(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Req
 				failed(&a)
 				continue
 			}
-			a.src.fault = nil
-			have := len(shares.of)
-			bad := shares.add(&a)
+			a.src.fault, a.src.answered = nil, true
+			bad, twice := shares.add(&a)
 			for _, a := range bad {
 				failed(a)
 			}
-			if len(bad) == 0 && len(shares.of) == have { // a holder's share that is there
+			if twice {
 				next()
 			}
 		case <-ctx.Done():
-			good := shares.sources()
 			for _, src := range sources[:launched] {
-				if src.fault == nil && !slices.Contains(good, src) {
+				if src.fault == nil && !src.answered {
 					src.fault = &Fault{Party: src.party, Name: src.name, Kind: Silent, Reason: "not in time"}
 				}
 			}
@@ -165,40 +165,72 @@ func collect(ctx context.Context, p *thresholdrsa.PublicKey, r *thresholdrsa.Req
 
 // A pile is shares of different holders. That they combine shows that all of them are
 // right, at a small part of what verifying each costs; so only those are verified that
-// don't, or of which there are too few.
+// don't, or of which there are too few. Once they didn't, each is verified before it is
+// tried: or else one liar after the other would have all of them verified again.
 type pile struct {
-	p  *thresholdrsa.PublicKey
-	r  *thresholdrsa.Request
-	of map[int]*reply // by the holder's index
+	p      *thresholdrsa.PublicKey
+	r      *thresholdrsa.Request
+	of     map[int]*reply // by the holder's index
+	failed int            // times that they didn't combine
 }
 
 // add puts a share there and returns those that turned out to be bad: of two that name the
-// same holder one may be somebody else's.
-func (l *pile) add(a *reply) (bad []*reply) {
+// same holder one may be somebody else's. It may be the same one twice, too.
+func (l *pile) add(a *reply) (bad []*reply, twice bool) {
 	i := a.share.Index()
 	old := l.of[i]
 	if old == nil {
 		l.of[i] = a
-		return nil
+		return nil, false
 	}
-	bad = l.judge([]*reply{old, a})
-	if !old.sound {
-		delete(l.of, i)
-		if a.sound {
-			l.of[i] = a
-		}
+	if !old.sound && l.judge([]*reply{old}) != nil {
+		l.of[i] = a
+		return []*reply{old}, false
 	}
-	return bad
+	if a.sound = a.share.Equal(old.share); !a.sound && l.judge([]*reply{a}) != nil {
+		return []*reply{a}, false
+	}
+	l.twice(old, a)
+	return nil, true
 }
+
+// twice names who sent a holder's share that another node sent too, and keeps the other's.
+// That is the holder, if it is this node or the one that this node calls by the holder's
+// name; and both are named if that doesn't tell them apart.
+func (l *pile) twice(a, b *reply) {
+	i := a.share.Index()
+	holder := l.p.Holders()[i-1].Name
+	if b.isOf(holder) && !a.isOf(holder) || b.src.own {
+		a, b = b, a
+	}
+	l.of[i] = a
+	fault := func(a, b *reply) {
+		a.fault.Kind, a.fault.Index, a.fault.Holder = Failed, i, holder
+		a.fault.Reason = "it sent the same holder's share as " + b.src.name
+		a.src.fault = &a.fault
+	}
+	fault(b, a)
+	if !a.src.own && a.isOf(holder) == b.isOf(holder) {
+		fault(a, b)
+	}
+}
+
+func (a *reply) isOf(holder string) bool { return a.src.own || a.src.name == holder }
 
 // combine returns the signature, or the shares that were bad and are gone, or an error that
 // is nobody's fault here.
 func (l *pile) combine() (sig []byte, bad []*reply, err error) {
+	if l.failed > 0 {
+		if bad := l.verify(); len(bad) > 0 {
+			return nil, bad, nil
+		}
+	}
 	var list []*thresholdrsa.SignatureShare
 	for _, a := range l.of {
 		list = append(list, a.share)
 	}
 	if sig, _, err = l.p.Combine(l.r, list...); err != nil {
+		l.failed++
 		bad = l.verify()
 	}
 	return sig, bad, err
@@ -357,6 +389,9 @@ func classify(err error) (FaultKind, string) {
 		case connect.CodePermissionDenied, connect.CodeUnauthenticated:
 			return Denied, shorten(ce.Message())
 		case connect.CodeResourceExhausted:
+			if !connect.IsWireError(ce) { // its answer is too long for us
+				return Failed, shorten(ce.Message())
+			}
 			return Limited, ""
 		}
 		return Failed, shorten(ce.Message())
@@ -370,7 +405,7 @@ func shorten(s string) string { return trim(errors.New(rpc.Printable(s))) }
 // sources returns whom to ask for shares of a key, the likeliest first.
 func (s *Service) sources(call rpc.Call, k *key, r *thresholdrsa.Request, data []byte) (list []*source) {
 	if _, index := k.state(); index != 0 {
-		list = append(list, &source{party: s.opt.Identity.Fingerprint(), name: "this node", ask: func(ctx context.Context) ([]byte, error) {
+		list = append(list, &source{party: s.opt.Identity.Fingerprint(), name: "this node", own: true, ask: func(ctx context.Context) ([]byte, error) {
 			return s.share(ctx, call.Party, k, r, false, 0) // the call is approved already
 		}})
 	}
@@ -393,7 +428,7 @@ func (s *Service) sources(call rpc.Call, k *key, r *thresholdrsa.Request, data [
 
 // askPeer asks a peer for its share.
 func (s *Service) askPeer(ctx context.Context, peer Peer, k *key, data []byte) ([]byte, error) {
-	c, err := s.opt.Dial(peer)
+	c, err := s.opt.Dial(peer, maxSmall)
 	if err != nil {
 		return nil, connect.NewError(connect.CodeUnavailable, err)
 	}

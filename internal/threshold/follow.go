@@ -71,7 +71,7 @@ func (s *Service) follow(ctx context.Context, k *key, record *thresholdrsa.Publi
 			if peer.Fingerprint != src.party {
 				continue
 			}
-			c, err := s.opt.Dial(peer)
+			c, err := s.opt.Dial(peer, MaxMessage)
 			if err != nil {
 				continue
 			}
@@ -113,7 +113,7 @@ func (s *Service) askForKey(ctx context.Context, k *key, req *thresholdv1.KeyReq
 	var wg sync.WaitGroup
 	for _, peer := range peers {
 		wg.Go(func() {
-			c, err := s.opt.Dial(peer)
+			c, err := s.opt.Dial(peer, MaxMessage)
 			if err != nil {
 				return
 			}

@@ -194,6 +194,9 @@ func TestWrongAnswers(t *testing.T) {
 		{"rubbish", func(context.Context, *thresholdv1.ShareRequest) (*thresholdv1.ShareResponse, error) {
 			return &thresholdv1.ShareResponse{Share: bytes.Repeat([]byte{7}, 1000)}, nil
 		}, threshold.Bad},
+		{"much rubbish", func(context.Context, *thresholdv1.ShareRequest) (*thresholdv1.ShareResponse, error) {
+			return &thresholdv1.ShareResponse{Share: make([]byte, 80<<10)}, nil
+		}, threshold.Failed},
 		{"denied", func(context.Context, *thresholdv1.ShareRequest) (*thresholdv1.ShareResponse, error) {
 			return nil, connect.NewError(connect.CodePermissionDenied, errors.New("no\x1b[31m"))
 		}, threshold.Denied},
@@ -230,7 +233,7 @@ func TestWrongAnswers(t *testing.T) {
 		}, threshold.Bad},
 		{"another node's share", c.answer(func(r *thresholdrsa.Request) (*thresholdrsa.SignatureShare, error) {
 			return c.shares[0].Sign(r) // it counts once
-		}), 0},
+		}), threshold.Failed},
 	} {
 		// Carol answers once bob has.
 		asked := make(chan struct{})

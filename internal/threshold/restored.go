@@ -160,7 +160,7 @@ func (s *Service) inquire(k *key, record *thresholdrsa.PublicKey, index int) (ho
 	var group sync.WaitGroup
 	for _, peer := range s.opt.Peers() {
 		group.Go(func() {
-			c, err := s.opt.Dial(peer)
+			c, err := s.opt.Dial(peer, MaxMessage)
 			if err != nil {
 				return
 			}

@@ -86,7 +86,8 @@ type Options struct {
 	// dealt with that yet, and when; Settled that it has.
 	Restored func() (pending bool, at time.Time, err error)
 	Settled  func() error
-	Dial     func(Peer) (thresholdv1connect.ThresholdServiceClient, error)
+	// Dial returns the client of another node, whose answers have so many bytes at most.
+	Dial     func(p Peer, most int) (thresholdv1connect.ThresholdServiceClient, error)
 	Log      *slog.Logger
 	Now      func() time.Time
 	PluginUI *plugin.ClientUI // of age plugins; nil is for a node that nobody watches
