@@ -14,8 +14,6 @@ import (
 
 const now = tokentest.Now
 
-type fixture = tokentest.Fixture[*Proposal, *GroupKey, *IssuerKey, *OpenerKey, *Join, *MemberKey, *Signature, *Request, *Credential]
-
 var common = &tokentest.Suite[*Proposal, *GroupKey, *IssuerKey, *OpenerKey, *Join, *MemberKey, *Signature, *Request, *Credential]{
 	Scheme: "klap20", SignatureSize: 208, ErrSignature: ErrSignature, Points: "111", TokenAt: 80,
 

@@ -14,8 +14,6 @@ import (
 
 const now = tokentest.Now
 
-type fixture = tokentest.Fixture[*Proposal, *GroupKey, *IssuerKey, *OpenerKey, *Join, *MemberKey, *Signature, *Request, *Credential]
-
 var common = &tokentest.Suite[*Proposal, *GroupKey, *IssuerKey, *OpenerKey, *Join, *MemberKey, *Signature, *Request, *Credential]{
 	Scheme: "ps16", SignatureSize: 160, ErrSignature: ErrSignature, Points: "11", TokenAt: 33,
 
@@ -50,8 +48,8 @@ var common = &tokentest.Suite[*Proposal, *GroupKey, *IssuerKey, *OpenerKey, *Joi
 	Secrets: func(m *MemberKey, j *Join) [][]byte { return [][]byte{m.sk.Bytes(), m.s1.Bytes(), j.sk.Bytes()} },
 }
 
-// Two groups that tests don't change: of alice, bob and carol, and of alice.
-var group, other = common.Group, common.Other
+// group is of alice, bob and carol. Tests don't change it.
+var group = common.Group
 
 func TestCommon(t *testing.T) { common.Run(t) }
 
