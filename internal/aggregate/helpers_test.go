@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	aggregatev1 "github.com/undersign/undersign/gen/undersign/aggregate/v1"
 	"github.com/undersign/undersign/gen/undersign/aggregate/v1/aggregatev1connect"
 	"github.com/undersign/undersign/internal/aggregate"
+	"github.com/undersign/undersign/internal/freeport"
 	"github.com/undersign/undersign/internal/nodedir"
 	"github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/relay"
@@ -115,7 +115,7 @@ func newNetwork(t *testing.T, n int) *network {
 		dir := filepath.Join(t.TempDir(), "node")
 		id := must(nodedir.Create(dir, nil))(t)
 		w.dirs, w.ids = append(w.dirs, dir), append(w.ids, id)
-		w.addrs = append(w.addrs, freeAddress(t))
+		w.addrs = append(w.addrs, must(freeport.Address())(t))
 		sk := must(bls.KeyGen(bytes.Repeat([]byte{byte(i + 1)}, 32), nil))(t)
 		writeKey(t, dir, sk)
 		proof := must(bls.ProofOfPossession.PopProve(sk))(t)
@@ -131,12 +131,6 @@ func newNetwork(t *testing.T, n int) *network {
 	}
 	w.nodes = make([]*running, n)
 	return w
-}
-
-func freeAddress(t testing.TB) string {
-	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func writeKey(t testing.TB, dir string, sk *bls.SecretKey) {

@@ -5,7 +5,6 @@ package cli
 
 import (
 	"bytes"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/undersign/undersign/internal/freeport"
 )
 
 // maxWalk is how many commands it may take from an empty folder to a result.
@@ -90,7 +91,11 @@ func walkDocs(t *testing.T, commands []string, file string) (last string) {
 	for _, c := range commands {
 		line := addresses.ReplaceAllStringFunc(c, func(a string) string {
 			if ports[a] == "" {
-				ports[a] = freeAddress(t)
+				free, err := freeport.Address()
+				if err != nil {
+					t.Fatal(err)
+				}
+				ports[a] = free
 			}
 			return ports[a]
 		})
@@ -125,15 +130,4 @@ func startServe(t *testing.T, dir string, args []string) {
 			t.Errorf("%s: %v\n%s", strings.Join(args, " "), err, &log)
 		}
 	})
-}
-
-// freeAddress returns an address at which nobody listens, for the moment.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -21,6 +20,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/undersign/undersign/internal/freeport"
 )
 
 // childEnv is set in the processes that a demo starts. One that would begin a demo itself
@@ -243,7 +244,7 @@ type nodeProcess struct {
 
 // makeNode makes the folder of a node, at an address of its own.
 func (w *crew) makeNode(ctx context.Context, name string) (*nodeProcess, error) {
-	l, err := freePort()
+	l, err := freeport.Listen("127.0.0.1")
 	if err != nil {
 		return nil, err
 	}
@@ -298,15 +299,4 @@ func (w *crew) serve(ctx context.Context, n *nodeProcess, role string) (err erro
 		return fmt.Errorf("%s is at %s as %s, and should be at %s as %s", n.name, ready.Address, ready.Fingerprint, n.address, n.fingerprint)
 	}
 	return nil
-}
-
-// freePort listens at a port on loopback that nobody gets who asks the system for any: a
-// node that is killed can come back to it.
-func freePort() (l net.Listener, err error) {
-	for range 100 {
-		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))); err == nil {
-			return l, nil
-		}
-	}
-	return nil, fmt.Errorf("demo: no free port: %w", err)
 }

@@ -73,6 +73,7 @@ var packages = map[string]int{
 	"keyfile":            files,
 
 	"internal/failpoint": parties,
+	"internal/freeport":  parties,
 	"internal/party":     parties,
 	"internal/policy":    parties,
 	"internal/audit":     parties,

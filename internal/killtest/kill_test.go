@@ -513,12 +513,20 @@ func (c *campaign) settle() {
 		Key: c.driverKey, Genesis: c.genesis, Network: must(distill.NewNetwork(c.genesis))(t),
 		Validators: []client.Validator{{Fingerprint: v.id.Fingerprint(), Address: v.address}},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
+	var group sync.WaitGroup
 	for _, s := range c.submitters {
-		for _, n := range s.settle(ctx, cfg) {
-			t.Errorf("nonce %d of client %d was acknowledged, and isn't executed", n, s.who.ID)
-		}
+		group.Go(func() {
+			for _, n := range s.settle(ctx, cfg) {
+				t.Errorf("nonce %d of client %d was acknowledged, and isn't executed", n, s.who.ID)
+			}
+		})
+	}
+	group.Wait()
+	if t.Failed() {
+		t.Logf("the aggregator: %s", c.running[roleAggregator].log())
+		t.Logf("the validator: %s", c.running[roleValidator].log())
 	}
 }
 

@@ -10,11 +10,8 @@ import (
 	"crypto/rsa"
 	"fmt"
 	"math/big"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +25,7 @@ import (
 	aggregatev1 "github.com/undersign/undersign/gen/undersign/aggregate/v1"
 	"github.com/undersign/undersign/gen/undersign/aggregate/v1/aggregatev1connect"
 	"github.com/undersign/undersign/gen/undersign/threshold/v1/thresholdv1connect"
+	"github.com/undersign/undersign/internal/freeport"
 	"github.com/undersign/undersign/internal/nodedir"
 	"github.com/undersign/undersign/internal/party"
 	"github.com/undersign/undersign/internal/roster"
@@ -110,13 +108,8 @@ func newWorld(t testing.TB, p plan) *world {
 	w.driver = must(party.NewIdentity(w.driverKey))(t)
 	w.gatewayDir = filepath.Join(t.TempDir(), "gateway")
 	w.gatewayID = must(nodedir.Create(w.gatewayDir, nil))(t)
-	host := "127.0.0.1"
-	if runtime.GOOS == "linux" {
-		// Of its own, or else a port is somebody else's when the node comes back.
-		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
-	}
 	if p.address == nil {
-		p.address = func(string) string { return freeAddress(t, host) }
+		p.address = func(string) string { return must(freeport.Address())(t) }
 	}
 	for _, name := range p.names {
 		m := &member{name: name, role: name, dir: p.dir(name), address: p.address(name)}
@@ -137,13 +130,6 @@ func newWorld(t testing.TB, p plan) *world {
 		w.introduce(m)
 	}
 	return w
-}
-
-func freeAddress(t testing.TB, host string) string {
-	t.Helper()
-	l := must(net.Listen("tcp", net.JoinHostPort(host, "0")))(t)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 const rules = `

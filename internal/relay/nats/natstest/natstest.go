@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +20,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
+
+	"github.com/undersign/undersign/internal/freeport"
 )
 
 // serverEnv makes the test's program a server, with the configuration that it names.
@@ -104,15 +105,14 @@ func NewKey(t testing.TB, dir, name string) (file, public string) {
 	return file, public
 }
 
-func freePorts(t testing.TB, n int) (list []string) {
+func addresses(t testing.TB, n int) (list []string) {
 	t.Helper()
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		a, err := freeport.Address()
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close()
-		list = append(list, l.Addr().String())
+		list = append(list, a)
 	}
 	return list
 }
@@ -162,7 +162,7 @@ accounts {
 system_account: SYS
 `, user, purge, sys)
 	}
-	clients, routes := freePorts(t, cfg.N), freePorts(t, cfg.N)
+	clients, routes := addresses(t, cfg.N), addresses(t, cfg.N)
 	for i := range cfg.N {
 		s := &Server{t: t, Name: fmt.Sprintf("n%d", i+1), Address: clients[i]}
 		folder := filepath.Join(dir, s.Name)
