@@ -156,12 +156,16 @@ func (h *handler) Parties(ctx context.Context, _ *nodev1.PartiesRequest) (*nodev
 // Remove implements NodeService.
 func (h *handler) Remove(ctx context.Context, req *nodev1.RemoveRequest) (*nodev1.RemoveResponse, error) {
 	n, call := h.n, rpc.CallFrom(ctx)
-	if _, ok := n.roster.Find(req.Party); !ok {
-		return nil, connect.NewError(connect.CodeNotFound, errors.New("no party is called that"))
-	}
 	m, err := n.roster.Remove(req.Party)
+	if errors.Is(err, roster.ErrUnknown) {
+		err = connect.NewError(connect.CodeNotFound, errors.New("no party is called that"))
+	}
 	if err != nil {
 		return nil, err
+	}
+	if m.Fingerprint == "" { // it hadn't joined
+		n.record(audit.Entry{Party: call.Party, Operation: call.Operation, Detail: "withdrew the invitation for " + m.Name}, audit.OK)
+		return &nodev1.RemoveResponse{Party: &nodev1.Party{Name: m.Name}}, nil
 	}
 	n.record(audit.Entry{Party: call.Party, Operation: call.Operation, Subject: m.Fingerprint, Detail: "removed " + m.Name}, audit.OK)
 	if err := n.membersChanged(); err != nil {

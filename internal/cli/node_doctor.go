@@ -110,7 +110,7 @@ func (d *doctor) err(check string, err error, format string, args ...any) bool {
 
 func (d *doctor) examine() {
 	cfg, err := loadNodeConfig(d.dir)
-	d.err("configuration", err, "%d rules", len(cfg.Rules))
+	d.err("configuration", err, "%s", countOf(len(cfg.Rules), "rule"))
 	modes := nodedir.CheckModes(d.dir)
 	for _, err := range modes {
 		d.err("permissions", nodeDirError(d.dir, err), "")

@@ -45,6 +45,9 @@ may do is what rules say; --allow adds them to undersign.toml.`,
 			if valid < time.Second || valid > 365*24*time.Hour {
 				return usagef(c, "--for %v: want from a second to a year", valid)
 			}
+			if err := e.checkQR(qr); err != nil {
+				return err
+			}
 			rules, err := allowText(name, allow)
 			if err != nil {
 				return err
@@ -61,22 +64,22 @@ may do is what rules say; --allow adds them to undersign.toml.`,
 			var expires time.Time
 			if result.Token, expires, err = e.invite(c, dir, name, address, valid); err != nil {
 				if strings.Contains(err.Error(), roster.ErrName.Error()) {
-					err = withHint(err, "give the party another --name, or forget who has it: \"undersign party remove %s\"; an invitation that is out has its name until it expires", name)
+					err = withHint(err, "give the party another --name, or forget who has it, or the invitation that is out for it: \"undersign party remove %s\"", name)
 				}
 				return err
 			}
 			e.warnUnknownOperations(allow)
 			result.Expires = expires.UTC().Format(time.RFC3339)
 			if err := e.allow(c.Context(), dir, rules); err != nil {
-				return fmt.Errorf("the invitation is made, but not the rules: %w", err)
+				return withdrawHint(fmt.Errorf("the invitation is made, but not the rules: %w", err), name)
 			}
 			set := e.newFileSet(true)
 			defer set.abort()
 			if err := addQR(set, qr, "the invitation", []byte(result.Token)); err != nil {
-				return err
+				return withdrawHint(err, name)
 			}
 			if err := set.commit(); err != nil {
-				return err
+				return withdrawHint(err, name)
 			}
 			e.notef("whoever joins with it until %s will be %s", result.Expires, name)
 			return e.print(result, func(w io.Writer) { fmt.Fprintln(w, result.Token) })
@@ -90,6 +93,11 @@ may do is what rules say; --allow adds them to undersign.toml.`,
 	addQRFlag(c, &qr, "invitation")
 	c.MarkFlagRequired("name")
 	return describe(c, "name, token, expires")
+}
+
+// withdrawHint says what to do with an invitation that is made and wasn't shown.
+func withdrawHint(err error, name string) error {
+	return withHint(err, "begin anew: \"undersign party remove %s\" withdraws the invitation that nobody has", name)
 }
 
 // invite makes an invitation, in the node that runs or in its folder.

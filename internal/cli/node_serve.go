@@ -171,7 +171,7 @@ func (e *env) checkNode(dir string) error {
 		}
 	}
 	return e.print(result, func(w io.Writer) {
-		fmt.Fprintf(w, "%s is in order: %d rules.\n", filepath.Join(dir, nodedir.Config), result.Rules)
+		fmt.Fprintf(w, "%s is in order: %s.\n", filepath.Join(dir, nodedir.Config), countOf(result.Rules, "rule"))
 		if shares > 0 {
 			fmt.Fprintf(w, "Shares that can be opened: %d\n", shares)
 		}

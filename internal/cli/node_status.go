@@ -115,8 +115,8 @@ func (r *statusResult) text(w io.Writer) {
 	if r.URL != "" {
 		fmt.Fprintf(w, "url          %s\n", r.URL)
 	}
-	fmt.Fprintf(w, "fingerprint  %s\nversion      %s\nparties      %d, and %d invitations\n", r.Fingerprint, r.Version, r.Parties, r.Invitations)
-	fmt.Fprintf(w, "audit        %d records, to %s\nstore        %d bytes\n", r.AuditRecords, r.AuditHead, r.StoreBytes)
+	fmt.Fprintf(w, "fingerprint  %s\nversion      %s\nparties      %d, and %s\n", r.Fingerprint, r.Version, r.Parties, countOf(int(r.Invitations), "invitation"))
+	fmt.Fprintf(w, "audit        %s, to %s\nstore        %d bytes\n", countOf(int(r.AuditRecords), "record"), r.AuditHead, r.StoreBytes)
 	if r.Restored != "" {
 		fmt.Fprintf(w, "restored     from a backup, %s\n", r.Restored)
 	}
@@ -182,8 +182,10 @@ func newPartyRemoveCmd(e *env) *cobra.Command {
 		Use:   "remove PARTY",
 		Short: "Forget a party",
 		Long: `Forget a party, by its name or its fingerprint: its calls are denied from now
-on. Rules that name it stay in undersign.toml, and would hold for another party
-of that name: delete them too.`,
+on. An invitation that is out for that name holds no more.
+
+Rules that name it stay in undersign.toml, and would hold for another party of
+that name: delete them too.`,
 		Example: "  undersign party remove bob --dir alice",
 		Args:    nargs(1, 1, "a party's name or fingerprint"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -199,7 +201,13 @@ of that name: delete them too.`,
 				return err
 			}
 			r := newPartyResult(p)
-			return e.print(r, func(w io.Writer) { fmt.Fprintf(w, "Forgot %s (%s).\n", r.Name, r.Fingerprint) })
+			return e.print(r, func(w io.Writer) {
+				if r.Fingerprint == "" {
+					fmt.Fprintf(w, "Withdrew the invitation for %s.\n", r.Name)
+					return
+				}
+				fmt.Fprintf(w, "Forgot %s (%s).\n", r.Name, r.Fingerprint)
+			})
 		},
 	}
 	addDirFlag(c, &dir)
@@ -227,6 +235,10 @@ func (e *env) removeParty(ctx context.Context, dir, name string) (p *nodev1.Part
 	m, err := n.roster.Remove(name)
 	if err != nil {
 		return nil, withHint(err, "\"undersign party list\" names them")
+	}
+	if m.Fingerprint == "" {
+		err = n.record("node.remove", "", "withdrew the invitation for "+m.Name)
+		return &nodev1.Party{Name: m.Name}, err
 	}
 	err = n.record("node.remove", m.Fingerprint, "removed "+m.Name)
 	return &nodev1.Party{Fingerprint: m.Fingerprint, Name: m.Name, Address: m.Address, JoinedMs: m.Joined.UnixMilli()}, err

@@ -153,7 +153,7 @@ func (e *env) confirm(ctx context.Context, question string) error {
 		return nil
 	}
 	if _, ok := terminal(e.stdin); !ok {
-		return failf(ExitError, "use --yes to go on without being asked", "%s: no terminal to ask on", question)
+		return failf(ExitError, "use --yes to go on without being asked", "no terminal to ask on: %s", question)
 	}
 	e.clearProgress()
 	fmt.Fprintf(e.stderr, "%s [yes/no] ", question)

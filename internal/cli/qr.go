@@ -19,14 +19,25 @@ func addQRFlag(c *cobra.Command, file *string, what string) {
 	c.Flags().StringVar(file, "qr", "", "show the "+what+" as a QR code too, in the PNG `FILE`, or - for the terminal")
 }
 
+// checkQR refuses a name that addQR would refuse, before something is stored for the code.
+func (e *env) checkQR(file string) error {
+	switch {
+	case file == "":
+		return nil
+	case file != "-" && !strings.HasSuffix(strings.ToLower(file), ".png"):
+		return failf(ExitUsage, "call it NAME.png, or give - for the terminal", "--qr %s: not the name of a PNG file", file)
+	}
+	return e.checkOut(file, true)
+}
+
 // addQR adds the QR code of a text file to a set, if one is wanted. Who scans it has the
 // text to put into a file.
 func addQR(set *fileSet, file, of string, text []byte) error {
 	if file == "" {
 		return nil
 	}
-	if file != "-" && !strings.HasSuffix(strings.ToLower(file), ".png") {
-		return failf(ExitUsage, "call it NAME.png, or give - for the terminal", "--qr %s: not the name of a PNG file", file)
+	if err := set.e.checkQR(file); err != nil {
+		return err
 	}
 	if !isText(text) {
 		return failf(ExitError, "", "%s isn't text, and can't be a QR code", of)

@@ -103,7 +103,10 @@ func packFile(tw *tar.Writer, from, name string) error {
 func Unpack(r io.Reader, dir string) (m Manifest, err error) {
 	tr := tar.NewReader(r)
 	h, err := tr.Next()
-	if err != nil || h.Name != manifestName || h.Size > maxManifest {
+	if err != nil {
+		return m, fmt.Errorf("nodedir: the backup is damaged, or isn't one of a node: %w", err)
+	}
+	if h.Name != manifestName || h.Size > maxManifest {
 		return m, errors.New("nodedir: not the backup of a node")
 	}
 	text, err := io.ReadAll(tr)

@@ -28,6 +28,9 @@ var ErrInvitation = errors.New("roster: the invitation isn't known, was used, or
 // ErrName is in the error about a name that is taken.
 var ErrName = errors.New("roster: the name is taken")
 
+// ErrUnknown is in the error about a party that the node doesn't know.
+var ErrUnknown = errors.New("roster: no party is called that")
+
 // MaxInvitations is how many may be out at a time.
 const MaxInvitations = 1024
 
@@ -281,14 +284,24 @@ func put(tx *store.Tx, m Member) error {
 	return err
 }
 
-// Remove forgets a party, by fingerprint or name.
+// Remove forgets a party, by fingerprint or name, and withdraws an invitation that is out
+// for that name. Where there was only the invitation, the member has no fingerprint.
 func (r *Roster) Remove(s string) (Member, error) {
-	m, ok := r.Find(s)
-	if !ok {
-		return m, fmt.Errorf("roster: no party is called %s", s)
+	m, known := r.Find(s)
+	if !known {
+		m.Name = s
 	}
 	err := r.store.Update(func(tx *store.Tx) error {
-		_, err := tx.Exec("UPDATE party SET removed = ? WHERE fingerprint = ?", store.Unix(r.now()), m.Fingerprint)
+		now := store.Unix(r.now())
+		if known {
+			if _, err := tx.Exec("UPDATE party SET removed = ? WHERE fingerprint = ?", now, m.Fingerprint); err != nil {
+				return err
+			}
+		}
+		withdrawn, err := tx.Exec("DELETE FROM invitation WHERE name = ? COLLATE NOCASE AND used = 0 AND expires > ?", m.Name, now)
+		if err == nil && withdrawn == 0 && !known {
+			err = fmt.Errorf("%w: %s", ErrUnknown, s)
+		}
 		return err
 	})
 	if err != nil {

@@ -114,6 +114,39 @@ func TestInvitations(t *testing.T) {
 	f.invite(t, "carol", time.Minute) // the name is free again
 }
 
+// An invitation is withdrawn by its name, before somebody joins with it.
+func TestWithdraw(t *testing.T) {
+	f := open(t)
+	inv := f.invite(t, "bob", time.Hour)
+	other := f.invite(t, "carol", time.Hour)
+	key, fp := newKey(t)
+	if m, err := f.Remove("bob"); err != nil || m.Name != "bob" || m.Fingerprint != "" || f.Invitations() != 1 {
+		t.Fatalf("%+v, %v, %d invitations", m, err, f.Invitations())
+	}
+	if _, err := f.Redeem(inv.Secret[:], key, ""); !errors.Is(err, ErrInvitation) || f.Known(fp) {
+		t.Errorf("after it was withdrawn: %v", err)
+	}
+	for _, name := range []string{"bob", "", "car", "%"} {
+		if _, err := f.Remove(name); !errors.Is(err, ErrUnknown) {
+			t.Errorf("Remove(%q): %v", name, err)
+		}
+	}
+	if m, err := f.Redeem(other.Secret[:], key, ""); err != nil || m.Name != "carol" {
+		t.Errorf("the other one: %+v, %v", m, err)
+	}
+	// The names of invitations are compared as those of parties: without capitals.
+	f.invite(t, "Dave", time.Hour)
+	if _, err := f.Remove("dave"); err != nil || f.Invitations() != 0 {
+		t.Errorf("%v, %d invitations", err, f.Invitations())
+	}
+	// One that has expired isn't out.
+	f.invite(t, "erin", time.Minute)
+	f.now = f.now.Add(time.Minute)
+	if _, err := f.Remove("erin"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("after its time: %v", err)
+	}
+}
+
 // A bad address is refused as a whole: the invitation stays good.
 func TestRedeemBadAddress(t *testing.T) {
 	f := open(t)
