@@ -18,7 +18,8 @@
 // an application (GroupKey.NewJoin), the issuer a credential (Issue), and the member
 // its key ([Pending].Finish). All that passes between them, and all that anyone
 // keeps in between, has a binary encoding. The opener records what the issuer
-// registered ([Opener].Record).
+// registered ([Opener].Record). In static groups the issuer makes members' keys, and can
+// sign with them ([StaticIssuer]).
 //
 // # Features
 //

@@ -78,3 +78,38 @@ func Example() {
 	// bob: groupsig: the signer is revoked
 	// alice: <nil>
 }
+
+func ExampleIssuerKey_MakeMember() {
+	// In a static group the issuer makes the members' keys, and can sign in their names.
+	issuer, opener := bbs04.GenerateIssuerKey(), bbs04.GenerateOpenerKey()
+	draft := must(bbs04.NewDraft("staff of 2026", bbs04.Static))
+	for _, r := range []role{issuer, opener} {
+		check(r.Enroll(draft))
+	}
+	for _, r := range []role{issuer, opener} {
+		check(r.Consent(draft))
+	}
+	group := must(bbs04.NewGroupKey(draft))
+
+	// The issuer's long-term key vouches for the names.
+	public, private, err := ed25519.GenerateKey(nil)
+	check(err)
+	register := group.NewRegister()
+	alice := must(issuer.MakeMember(group, register, "alice", private))
+	sig := must(alice.Sign([]byte("motion"), nil))
+	fmt.Println(len(sig), "bytes:", group.Verify([]byte("motion"), sig, nil))
+
+	// The opener gets no key of alice's.
+	record := must(group.OpenerRecord(register.Member("alice")))
+	check(opener.CheckRecord(group, record, public))
+	known := group.NewRegister()
+	check(known.Add(record))
+	opening := must(opener.Open(group, known, []byte("motion"), sig, nil, nil))
+	fmt.Println("signed by", opening.Member())
+	fmt.Println(group.VerifyOpening([]byte("motion"), sig, nil, opening, public, nil))
+
+	// Output:
+	// 336 bytes: <nil>
+	// signed by alice
+	// <nil>
+}

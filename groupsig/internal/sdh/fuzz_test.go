@@ -126,6 +126,10 @@ func FuzzRecord(f *testing.F) {
 		f.Add(b)
 		_, m2 := g.apply("application")
 		f.Add(m2)
+		r, err := g.gk.OpenerRecord(g.register.Member("record"))
+		g.check(err)
+		b, _ = r.MarshalBinary()
+		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := new(join.Record)
@@ -136,7 +140,12 @@ func FuzzRecord(f *testing.F) {
 			if r.GroupID != g.gk.ID() {
 				continue
 			}
-			g.opener.CheckRecord(g.gk, r, public("record"))
+			if g.opener.CheckRecord(g.gk, r, public("record")) == nil {
+				own, err := g.gk.OpenerRecord(r)
+				if err != nil || g.opener.CheckRecord(g.gk, own, public("record")) != nil {
+					t.Errorf("a record is good, and not what the opener gets of it: %v", err)
+				}
+			}
 			g.issuer.Issue(g.gk, g.sessions, g.gk.NewRegister(), data, now)
 		}
 	})
