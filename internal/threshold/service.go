@@ -124,6 +124,7 @@ type Service struct {
 	mu      sync.Mutex
 	flights map[[32]byte]*flight
 	scores  map[scoreKey]int
+	follows map[*key]chan struct{} // closed when following ends
 
 	restoredAt time.Time // from a backup; zero: never
 
@@ -165,6 +166,7 @@ func New(opt Options) (*Service, error) {
 	s := &Service{
 		opt: opt, keys: keys, approvals: newApprovals(opt.Store, opt.Now, valid),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)), flights: make(map[[32]byte]*flight), scores: make(map[scoreKey]int),
+		follows: make(map[*key]chan struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.deals.init()
@@ -263,7 +265,7 @@ func (s *Service) Sign(ctx context.Context, req *thresholdv1.SignRequest) (*thre
 			s.opt.Log.Warn("a node sent a bad share", "party", f.Party, "name", f.Name, "holder", f.Index, "reason", f.Reason)
 		}
 	}
-	if errors.Is(err, ErrQuorum) && len(stale) > 0 && s.follow(ctx, k, record, stale) {
+	if errors.Is(err, ErrQuorum) && len(stale) > 0 && s.follow(ctx, k, record, record.Epoch()+1) {
 		err = ErrSuperseded
 	}
 	if err != nil {
