@@ -21,12 +21,13 @@ import (
 	"github.com/undersign/undersign/internal/store"
 )
 
-// The gateway's clients, and for how long they submit new messages: on a machine that has
-// nothing else to do the aggregator is killed after a second, and the validator two seconds
-// later.
+// The gateway's clients, and for how long they submit new messages at least: on a machine
+// that has nothing else to do the aggregator is killed after a second, and the validator two
+// seconds later. They go on until each has had some receipts after that.
 const (
-	serviceClients = 256
-	serviceMillis  = 5000
+	serviceClients  = 256
+	serviceTime     = 5 * time.Second
+	serviceReceipts = 3
 )
 
 // Batches and heights come quickly, so that there are many in a few seconds.
@@ -49,14 +50,15 @@ type service struct {
 	crew                           crew
 	aggregator, validator, gateway *nodeProcess
 	genesis                        *distill.Genesis
-	clients, millis                int
+	clients                        int
+	atLeast                        time.Duration
 	last                           loadLine
 	spare                          bool // a test has nobody killed
 }
 
 // playService runs the steps of the processes, in the folder of the demo.
 func playService(ctx context.Context, s *stage) error {
-	d := &service{stage: *s, clients: serviceClients, millis: serviceMillis}
+	d := &service{stage: *s, clients: serviceClients, atLeast: serviceTime}
 	return d.play(ctx)
 }
 
@@ -119,7 +121,7 @@ func (d *service) start(ctx context.Context) (out []string, err error) {
 	}
 	data, err := json.Marshal(loadConfig{
 		Genesis: d.path("demo.genesis"), Aggregator: d.aggregator.address, Validator: d.validator.address,
-		Fingerprint: d.validator.fingerprint, Clients: d.clients, Millis: d.millis,
+		Fingerprint: d.validator.fingerprint, Clients: d.clients,
 	})
 	if err != nil {
 		return nil, err
@@ -169,9 +171,16 @@ func (d *service) kill(ctx context.Context) (out []string, err error) {
 		victims = nil
 	}
 	receipted, quiet := uint64(0), 0 // before the kill, and lines since in which none came
+	began, enough := time.Now(), false
 	for !d.last.Done {
 		if err := d.gateway.read(ctx, &d.last); err != nil {
 			return out, err
+		}
+		if !enough && len(victims) == 0 && time.Since(began) >= d.atLeast && d.last.Receipted >= receipted+uint64(serviceReceipts*d.clients) {
+			if err := d.write("gateway/"+enoughName, nil, 0o600); err != nil {
+				return out, err
+			}
+			enough = true
 		}
 		if len(victims) == 0 || d.last.Acknowledged == 0 || d.last.Waiting == 0 || d.last.Done {
 			continue

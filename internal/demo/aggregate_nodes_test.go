@@ -21,7 +21,7 @@ func TestService(t *testing.T) {
 	skipShort(t)
 	dir := t.TempDir()
 	var out bytes.Buffer
-	d := &service{stage: stage{Options{Dir: dir, Out: &out}, &Result{}}, clients: 100, millis: serviceMillis}
+	d := &service{stage: stage{Options{Dir: dir, Out: &out}, &Result{}}, clients: 100, atLeast: serviceTime}
 	if err := d.play(context.Background()); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
@@ -71,7 +71,7 @@ func TestServiceShowsNothing(t *testing.T) {
 	t.Parallel()
 	skipShort(t)
 	var out bytes.Buffer
-	d := &service{stage: stage{Options{Dir: t.TempDir(), Out: &out}, &Result{}}, clients: 10, millis: 500, spare: true}
+	d := &service{stage: stage{Options{Dir: t.TempDir(), Out: &out}, &Result{}}, clients: 10, spare: true}
 	err := d.play(context.Background())
 	if err == nil || !strings.Contains(err.Error(), "before anybody was killed") {
 		t.Errorf("%v\n%s", err, &out)

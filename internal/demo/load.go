@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/undersign/undersign/client"
 	"github.com/undersign/undersign/distill"
@@ -29,8 +28,10 @@ type loadConfig struct {
 	Validator   string `json:"validator"`  // its address
 	Fingerprint string `json:"fingerprint"`
 	Clients     int    `json:"clients"`
-	Millis      int    `json:"millis"` // for which new messages are submitted
 }
+
+// enoughName is a file that ends the load, in the gateway's folder.
+const enoughName = "enough"
 
 // A loadLine is what a gateway prints: when it has registered its clients, every second,
 // and at the end.
@@ -51,8 +52,8 @@ type loadLine struct {
 }
 
 // Load is the process of a gateway: it plays clients that submit one message after the
-// other, each after the receipt of the one before. It ends when all have their receipts,
-// or with ctx.
+// other, each after the receipt of the one before, until it is enough. It ends when all have
+// their receipts, or with ctx.
 func Load(ctx context.Context, dir string, out io.Writer) error {
 	data, err := os.ReadFile(filepath.Join(dir, loadName))
 	if err != nil {
@@ -84,7 +85,11 @@ func Load(ctx context.Context, dir string, out io.Writer) error {
 	var line loadLine
 	report, err := load.Run(ctx, load.Config{
 		Key: key, Genesis: genesis, Aggregator: aggregateID, Address: cfg.Aggregator, Seed: "demo", IDs: ids,
-		Connections: 4, Payload: 32, Duration: time.Duration(cfg.Millis) * time.Millisecond,
+		Connections: 4, Payload: 32, Duration: processTime,
+		Enough: func() bool {
+			_, err := os.Stat(filepath.Join(dir, enoughName))
+			return err == nil
+		},
 		Progress: func(p load.Progress) {
 			line.Acknowledged += p.Acknowledged
 			line.Receipted += p.Receipted

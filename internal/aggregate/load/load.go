@@ -45,6 +45,8 @@ type Config struct {
 	Warmup      time.Duration // before anything counts
 	Duration    time.Duration
 
+	// Enough is asked every second, if it isn't nil, whether the duration is over already.
+	Enough func() bool
 	// Progress is called every second, if it isn't nil.
 	Progress func(Progress)
 }
@@ -226,6 +228,10 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 			cfg.Progress(Progress{a - last[acknowledged], b - last[receipted], waiting})
 			last[acknowledged], last[receipted] = a, b
 		}
+		if cfg.Enough != nil && time.Now().Before(end) && cfg.Enough() {
+			end = time.Now()
+			r.until.Store(end.UnixNano())
+		}
 		if time.Now().After(end) {
 			if !counted {
 				counted = true
@@ -238,7 +244,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 			}
 		}
 	}
-	elapsed := cfg.Duration
+	elapsed := end.Sub(start)
 	if !counted {
 		elapsed = max(time.Since(start), 0)
 		for i := range atEnd {
