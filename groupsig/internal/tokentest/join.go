@@ -72,6 +72,7 @@ func (s *Suite[P, G, I, O, J, M, S, R, C]) Requests(t *testing.T, edits map[stri
 	}
 	_, errs["after the session's end"] = f.Issuer.Issue(f.G, f.Sessions, f.Register, good, Now+3600)
 	_, errs["for another issuer's group"] = f.Issuer.Issue(s.Other().G, f.Sessions, f.Register, good, Now)
+	_, errs["by another issuer"] = s.Other().Issuer.Issue(f.G, f.Sessions, f.Register, good, Now)
 	_, errs["with the register of another group"] = f.Issuer.Issue(f.G, f.Sessions, s.Other().G.NewRegister(), good, Now)
 	f.Register.Durable = func([]byte) error { return errors.New("disk full") }
 	_, errs["without a durable record"] = f.Issue(good)

@@ -119,6 +119,7 @@ func (s *Suite[P, G, I, O, J, M, S, R, C]) badOpen(t *testing.T) {
 	errs := map[string]error{}
 	_, errs["with the register of another group"] = f.Opener.Open(f.G, s.Other().Opening, m, sig, nil)
 	_, errs["by another opener"] = s.Other().Opener.Open(f.G, f.Opening, m, sig, nil)
+	_, errs["an empty list by another opener"] = s.Other().Opener.RevocationList(f.G, f.G.NewRegister(), tokens.Terms{})
 	// Tokens that were swapped between records, or sealed by another key.
 	swapped := f.G.NewRegister()
 	var records []join.Record
