@@ -90,7 +90,7 @@ func nodeCallError(id *parties.Identity, err error) error {
 		return failf(ExitRefused, hint, "%w", err)
 	case errors.As(err, &limit):
 		return failf(ExitError, fmt.Sprintf("try again in %v", limit.After.Round(time.Second)), "%w", err)
-	case errors.As(err, &coded) && coded.Code() == connect.CodeUnavailable:
+	case errors.As(err, &coded) && coded.Code() == connect.CodeUnavailable && !connect.IsWireError(coded):
 		return failf(ExitError, "look whether it runs: \"undersign status\"", "can't reach the node: %s", coded.Message())
 	case errors.As(err, &coded):
 		return errors.New(coded.Message())

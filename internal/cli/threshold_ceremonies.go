@@ -153,7 +153,7 @@ K holders contribute, the first unless --by names them.`,
 			}
 			resp, err := n.StartCeremony(c.Context(), &req)
 			if err != nil {
-				return n.callError(err)
+				return withCeremonyHint(n.callError(err))
 			}
 			r, err := e.printCeremony(resp.Ceremony)
 			if err == nil && !r.Done {
@@ -170,6 +170,22 @@ K holders contribute, the first unless --by names them.`,
 	fl.StringSliceVar(&req.Contributors, "by", nil, "nodes `NAME,...` that contribute")
 	addDirFlag(c, &dir)
 	return describe(c, ceremonyJSON, ExitQuorum)
+}
+
+// withCeremonyHint adds what to do about an error of a node that was told to start, join or
+// finish a ceremony.
+func withCeremonyHint(err error) error {
+	for text, hint := range map[string]string{
+		"no node is called":        "\"undersign party list\" names the nodes that it knows; one more has to join it first",
+		"needs a name at":          "say what it is to be called here with --name NAME",
+		"have an ID that begins":   "\"undersign threshold ceremony list\" lists them",
+		"no node that answers hol": "look whether it runs: all who hold a share take part, or name who gets them with --receivers",
+	} {
+		if strings.Contains(err.Error(), text) {
+			return withHint(err, "%s", hint)
+		}
+	}
+	return err
 }
 
 // ceremony returns the ceremony at a node with an ID, of which the start is enough.
@@ -235,7 +251,7 @@ is shown is then the key's that it trusts from here on.`,
 			}
 			resp, err := n.JoinCeremony(c.Context(), &thresholdv1.JoinCeremonyRequest{Id: st.Id, Name: name})
 			if err != nil {
-				return n.callError(err)
+				return withCeremonyHint(n.callError(err))
 			}
 			_, err = e.printCeremony(resp.Ceremony)
 			return err
@@ -283,14 +299,17 @@ func (e *env) finishCeremony(ctx context.Context, n *thresholdNode, id string, w
 	for {
 		resp, err := n.FinishCeremony(ctx, &thresholdv1.FinishCeremonyRequest{Id: id})
 		if err != nil {
-			return n.callError(err)
+			return withCeremonyHint(n.callError(err))
 		}
 		r, err := newNodeCeremony(resp.Ceremony)
 		if err != nil {
 			return err
 		}
-		var missing, problems []string
+		var missing, waiting, problems []string
 		for _, p := range r.Participants {
+			if p.State == "waiting" {
+				waiting = append(waiting, p.Name)
+			}
 			if p.State != "finished" {
 				missing = append(missing, p.Name)
 			}
@@ -307,11 +326,16 @@ func (e *env) finishCeremony(ctx context.Context, n *thresholdNode, id string, w
 			}
 		}
 		if !r.Done {
+			hint := "run this again once they answer"
 			text := "the ceremony isn't done, and the old shares hold: " + strings.Join(missing, ", ") + " to come"
+			if len(waiting) > 0 { // nothing happens before they have joined
+				hint = "have them run \"undersign threshold ceremony join " + r.ID[:16] + "\", and run this again"
+				text = "the ceremony isn't done, and the old shares hold: " + strings.Join(waiting, ", ") + " yet to join"
+			}
 			if len(problems) > 0 {
 				text += " (" + strings.Join(problems, "; ") + ")"
 			}
-			return failf(ExitQuorum, "have them run \"undersign threshold ceremony join "+r.ID[:16]+"\", and run this again", "%s", text)
+			return failf(ExitQuorum, hint, "%s", text)
 		}
 		if len(missing) > 0 {
 			e.warnf("%s will get the new shares when this is run again", strings.Join(missing, ", "))

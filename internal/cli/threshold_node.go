@@ -61,7 +61,10 @@ func serviceError(id *parties.Identity, err error) error {
 	case errors.Is(err, threshold.ErrSuperseded):
 		return failf(ExitError, "a ceremony is about to end: try again", "%w", err)
 	}
-	return nodeCallError(id, err)
+	if err = nodeCallError(id, err); strings.Contains(err.Error(), "the node doesn't know the key") {
+		err = withHint(err, "\"undersign threshold keys\" lists those that it knows; \"undersign threshold hold\" gives it one")
+	}
+	return err
 }
 
 // addNodeFlags give a command the folder of its own identity, and the node to ask.
