@@ -22,6 +22,16 @@ const (
 // stdinName is how standard input is called in messages.
 const stdinName = "standard input"
 
+// A tooLargeError is about a file that is larger than what it should be can get.
+type tooLargeError struct {
+	name string
+	max  int64
+}
+
+func (err *tooLargeError) Error() string {
+	return fmt.Sprintf("%s is larger than %d bytes", err.name, err.max)
+}
+
 // readInput reads a whole file of at most max bytes; name - is standard input.
 func (e *env) readInput(ctx context.Context, name string, max int64) ([]byte, error) {
 	r, err := e.openInput(ctx, name)
@@ -34,7 +44,7 @@ func (e *env) readInput(ctx context.Context, name string, max int64) ([]byte, er
 		return nil, err
 	}
 	if int64(len(data)) > max {
-		return nil, fmt.Errorf("%s is larger than %d bytes", inputName(name), max)
+		return nil, &tooLargeError{inputName(name), max}
 	}
 	return data, nil
 }

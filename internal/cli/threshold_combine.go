@@ -50,6 +50,10 @@ type shareFile struct {
 func (e *env) readShareFiles(ctx context.Context, files []string) (shares []shareFile, bad []badShare, err error) {
 	for _, file := range files {
 		data, err := e.readInput(ctx, file, maxObject)
+		if large := (*tooLargeError)(nil); errors.As(err, &large) {
+			bad = append(bad, badShare{File: inputName(file), Reason: "too large for a signature share"})
+			continue
+		}
 		if err != nil {
 			return nil, nil, err
 		}

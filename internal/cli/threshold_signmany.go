@@ -103,8 +103,11 @@ func (e *env) signRequests(c *cobra.Command, f signFlags, args []string) error {
 	switch {
 	case f.file != "" || f.jwsPayload != "" || f.kid != "":
 		return usagef(c, "--file, --jws-payload and --kid are for one request: see --files")
-	case f.out != "" && !isDir(f.out):
-		return usagef(c, "-o %s: with several requests it is a directory that is there", f.out)
+	case f.out == "-":
+		return usagef(c, "-o -: several shares go into a directory")
+	}
+	if fi, err := os.Stat(f.out); err == nil && f.out != "" && !fi.IsDir() {
+		return usagef(c, "-o %s: with several requests it is a directory, and not a file", f.out)
 	}
 	files, err := requestFiles(c, args)
 	if err != nil {
@@ -163,6 +166,11 @@ func (e *env) signRequests(c *cobra.Command, f signFlags, args []string) error {
 	if len(good) > 0 {
 		if err := e.agreeToSign(ctx, good, p, share.Index(), res.Fingerprint); err != nil {
 			return err
+		}
+		if f.out != "" && !e.dryRun {
+			if err := os.MkdirAll(f.out, 0o777); err != nil {
+				return outputError(f.out, err)
+			}
 		}
 	}
 
