@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"connectrpc.com/connect"
@@ -283,20 +284,32 @@ func (s *Service) commit(ctx context.Context, p *Plan, st *thresholdv1.CeremonyS
 	if err != nil {
 		return nil, err
 	}
-	var good []*thresholdrsa.Ack
-	for _, a := range acks {
-		if a != nil {
-			good = append(good, a)
+	return s.certificate(p, st, pr, contributions, acks)
+}
+
+// certificate makes the certificate of those acknowledgements that are right, or returns nil
+// if they are too few. Who sends another one doesn't keep the others from their shares.
+func (s *Service) certificate(p *Plan, st *thresholdv1.CeremonyStatus, pr *thresholdrsa.Proposal, contributions []*thresholdrsa.Contribution, acks []*thresholdrsa.Ack) ([]byte, error) {
+	for {
+		good := slices.DeleteFunc(slices.Clone(acks), func(a *thresholdrsa.Ack) bool { return a == nil })
+		if len(good) < pr.Quorum() {
+			return nil, nil
+		}
+		c, err := thresholdrsa.Commit(p.Parent, pr, contributions, good, nil)
+		var wrong *thresholdrsa.CeremonyError
+		switch {
+		case err == nil:
+			return c.MarshalBinary()
+		case !errors.As(err, &wrong) || wrong.Role != "receiver" || wrong.Index < 1 || wrong.Index > len(acks) || acks[wrong.Index-1] == nil:
+			return nil, connect.NewError(connect.CodeFailedPrecondition, err)
+		}
+		acks[wrong.Index-1] = nil
+		for i, n := range p.Nodes {
+			if n.New == wrong.Index {
+				st.Participants[i].State, st.Participants[i].Problem = stateJoined, wrong.Reason
+			}
 		}
 	}
-	if len(good) < pr.Quorum() {
-		return nil, nil
-	}
-	c, err := thresholdrsa.Commit(p.Parent, pr, contributions, good, nil)
-	if err != nil {
-		return nil, connect.NewError(connect.CodeFailedPrecondition, err)
-	}
-	return c.MarshalBinary()
 }
 
 // refusal says in words what a refusal means.

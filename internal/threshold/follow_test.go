@@ -33,9 +33,15 @@ func (r *keyRogue) Key(ctx context.Context, req *thresholdv1.KeyRequest) (*thres
 }
 
 // serve has a party serve until the test ends, and returns its address.
-func serve(t *testing.T, id *party.Identity, service thresholdv1connect.ThresholdServiceHandler) string {
+func serve(t testing.TB, id *party.Identity, service thresholdv1connect.ThresholdServiceHandler) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return serveAt(t, id, "127.0.0.1:0", service)
+}
+
+// serveAt is serve at an address.
+func serveAt(t testing.TB, id *party.Identity, address string, service thresholdv1connect.ThresholdServiceHandler) string {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -46,19 +44,9 @@ func (c *cluster) replace(i int, share shareFunc) *rogue {
 	if err := n.stop(); err != nil {
 		c.t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", n.Addr().String())
-	if err != nil {
-		c.t.Fatal(err)
-	}
 	r := new(rogue)
 	r.set(share)
-	_, h := thresholdv1connect.NewThresholdServiceHandler(r)
-	protocols := new(http.Protocols)
-	protocols.SetHTTP2(true)
-	s := &http.Server{Handler: h, TLSConfig: n.id.ServerTLS(func(string) error { return nil }), Protocols: protocols}
-	done := make(chan struct{})
-	go func() { s.ServeTLS(l, "", ""); close(done) }()
-	c.t.Cleanup(func() { s.Close(); <-done })
+	serveAt(c.t, n.id, n.Addr().String(), r)
 	return r
 }
 
