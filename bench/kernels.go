@@ -25,8 +25,8 @@ const kernelsUsage = `usage: bench kernels [-rounds N] [-draws N] [-long N]
 
 Measures what the vector kernels are for: modular powers in constant time, one by one,
 four and eight at once, and eight on all cores; signing shares of a 4096-bit key, and
-safe primes beside OpenSSL's generator. UNDERSIGN_MODEXP=adx or generic takes kernels
-away.
+safe primes beside OpenSSL's generator. UNDERSIGN_MODEXP=eight, adx or generic takes
+kernels away.
 
 `
 

@@ -52,6 +52,6 @@
 // left of a batch, and for [Modulus.Split], so that eight powers on two cores are done
 // in half the time. Elsewhere they would take as long as eight, and aren't used.
 //
-// UNDERSIGN_MODEXP in the environment takes kernels away: adx leaves the scalar
-// assembly, generic leaves none. All results are the same.
+// UNDERSIGN_MODEXP in the environment takes kernels away: eight that of four lanes,
+// adx all but the scalar assembly, generic all of them. All results are the same.
 package modexp

@@ -18,10 +18,12 @@ var haveIFMA = haveADX && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.H
 	cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512IFMA
 
 // useADX and useIFMA select the assembly kernels, the scalar one and those of
-// vectors. UNDERSIGN_MODEXP=generic turns both off, and adx the second.
+// vectors, and useFour that of four lanes among these. UNDERSIGN_MODEXP=generic turns
+// all off, adx the second and with it the third, and eight the third.
 var (
 	useADX  = haveADX && os.Getenv("UNDERSIGN_MODEXP") != "generic"
 	useIFMA = haveIFMA && useADX && os.Getenv("UNDERSIGN_MODEXP") != "adx"
+	useFour = haveHalves() && os.Getenv("UNDERSIGN_MODEXP") != "eight"
 )
 
 // haveHalves reports whether the processor does an operation on eight lanes as two on

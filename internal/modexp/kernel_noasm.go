@@ -18,7 +18,8 @@ func doubleLimbs(z, n []uint64) { doubleGeneric(z, n) }
 
 func selectLimbs(z, table []uint64, i uint64) { selectGeneric(z, table, i) }
 
-func haveHalves() bool { return false }
+// useFour is for the twin of the kernel of four lanes, in tests.
+var useFour bool
 
 // useLanes reports whether there are kernels of lanes.
 func useLanes() bool { return laneTwin }

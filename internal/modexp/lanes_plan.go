@@ -3,10 +3,6 @@
 
 package modexp
 
-// useFour says that four lanes take half the time of eight. Where they don't, they
-// aren't worth anything.
-var useFour = haveHalves()
-
 // lanesPay returns the numbers of powers from which on four lanes, and eight, are
 // faster than one power after the other, for [ExpLanes] and for pairs of powers by
 // [Modulus.ExpShared]. Measured on Zen 4, which starts half as many vector
