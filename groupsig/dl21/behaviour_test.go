@@ -7,68 +7,70 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"github.com/undersign/undersign/groupsig/internal/bbstest"
 )
 
-func (g *group) in(m *MemberKey, msg, scope string) Signed {
-	g.t.Helper()
+func in(g *group, m *MemberKey, msg, scope string) Signed {
+	g.T.Helper()
 	sig, err := m.Sign([]byte(msg), SignOptions{Scope: []byte(scope)})
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	return Signed{[]byte(msg), sig, VerifyOptions{Scope: []byte(scope)}}
 }
 
-func (g *group) nym(s Signed) []byte {
-	g.t.Helper()
-	nym, err := g.gk.Pseudonym(s.Signature)
+func nym(g *group, s Signed) []byte {
+	g.T.Helper()
+	nym, err := g.Key.Pseudonym(s.Signature)
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	return nym
 }
 
 // What distinguishes the scheme: the member decides what is linked.
 func TestLinkability(t *testing.T) {
-	g := newGroup(t, "test", 0)
-	ada, bob := g.join("ada"), g.join("bob")
-	monday, tuesday := g.in(ada, "a", "monday"), g.in(ada, "b", "tuesday")
-	if bytes.Equal(g.nym(monday), g.nym(tuesday)) {
+	g := common.New(t, "test", 0)
+	ada, bob := g.Join("ada"), g.Join("bob")
+	monday, tuesday := in(g, ada, "a", "monday"), in(g, ada, "b", "tuesday")
+	if bytes.Equal(nym(g, monday), nym(g, tuesday)) {
 		t.Error("scopes are linked")
 	}
-	if !bytes.Equal(g.nym(monday), g.nym(g.in(ada, "c", "monday"))) {
+	if !bytes.Equal(nym(g, monday), nym(g, in(g, ada, "c", "monday"))) {
 		t.Error("signatures of one scope aren't linked")
 	}
-	if bytes.Equal(g.nym(monday), g.nym(g.in(bob, "a", "monday"))) {
+	if bytes.Equal(nym(g, monday), nym(g, in(g, bob, "a", "monday"))) {
 		t.Error("two members have one pseudonym")
 	}
 	// The same person under the same scope in another group.
-	other := newGroup(t, "other", 0)
-	if bytes.Equal(g.nym(monday), other.nym(other.in(other.join("ada"), "a", "monday"))) {
+	other := common.New(t, "other", 0)
+	if bytes.Equal(nym(g, monday), nym(other, in(other, other.Join("ada"), "a", "monday"))) {
 		t.Error("groups are linked")
 	}
 	// A signature isn't for another scope, nor for none.
 	for _, scope := range [][]byte{[]byte("tuesday"), nil} {
-		if g.gk.Verify(monday.Message, monday.Signature, VerifyOptions{Scope: scope}) == nil {
+		if g.Key.Verify(monday.Message, monday.Signature, VerifyOptions{Scope: scope}) == nil {
 			t.Errorf("verified in the scope %q", scope)
 		}
 	}
-	set := []Signed{monday, tuesday, g.in(ada, "c", "monday")}
+	set := []Signed{monday, tuesday, in(g, ada, "c", "monday")}
 	link, err := ada.Link(set, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.gk.VerifyLink(set, nil, link); err != nil {
+	if err := g.Key.VerifyLink(set, nil, link); err != nil {
 		t.Error(err)
 	}
 	for what, bad := range map[string][]Signed{
-		"another's":       {monday, g.in(bob, "b", "tuesday"), set[2]},
-		"a fresh one":     {monday, tuesday, g.in(ada, "c", "monday")},
+		"another's":       {monday, in(g, bob, "b", "tuesday"), set[2]},
+		"a fresh one":     {monday, tuesday, in(g, ada, "c", "monday")},
 		"fewer":           set[:2],
 		"twice":           {monday, tuesday, set[2], set[2]},
 		"another order":   {tuesday, monday, set[2]},
 		"another message": {monday, {[]byte("x"), tuesday.Signature, tuesday.Options}, set[2]},
 	} {
-		if g.gk.VerifyLink(bad, nil, link) == nil {
+		if g.Key.VerifyLink(bad, nil, link) == nil {
 			t.Errorf("link of %s: accepted", what)
 		}
 	}
@@ -79,25 +81,25 @@ func TestLinkability(t *testing.T) {
 
 // In a group without an opener the issuer revokes pseudonyms.
 func TestPseudonymList(t *testing.T) {
-	g := newGroup(t, "test", 0)
-	ada, bob := g.join("ada"), g.join("bob")
-	here, there := g.in(ada, "a", "here"), g.in(ada, "a", "there")
-	list, err := g.issuer.RevocationList(g.gk, terms, Revoked{Pseudonyms: [][]byte{g.nym(here)}})
+	g := common.New(t, "test", 0)
+	ada, bob := g.Join("ada"), g.Join("bob")
+	here, there := in(g, ada, "a", "here"), in(g, ada, "a", "there")
+	list, err := g.Issuer.RevocationList(g.Key, bbstest.Terms, Revoked{Pseudonyms: [][]byte{nym(g, here)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	list = again(t, list, g.gk.ParseRevocation)
+	list = bbstest.Again(t, list, g.Key.ParseRevocation)
 	for what, c := range map[string]struct {
 		s    Signed
 		want error
-	}{"here": {here, ErrRevoked}, "there": {there, nil}, "bob": {g.in(bob, "a", "here"), nil}} {
-		c.s.Options.Revocation, c.s.Options.Now = list, now
-		if err := g.gk.Verify(c.s.Message, c.s.Signature, c.s.Options); !errors.Is(err, c.want) {
+	}{"here": {here, ErrRevoked}, "there": {there, nil}, "bob": {in(g, bob, "a", "here"), nil}} {
+		c.s.Options.Revocation, c.s.Options.Now = list, bbstest.Now
+		if err := g.Key.Verify(c.s.Message, c.s.Signature, c.s.Options); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}
 	}
-	escrow := newGroup(t, "test", Escrow)
-	if _, err := escrow.issuer.RevocationList(escrow.gk, terms, Revoked{}); err == nil {
+	escrow := common.New(t, "test", Escrow)
+	if _, err := escrow.Issuer.RevocationList(escrow.Key, bbstest.Terms, Revoked{}); err == nil {
 		t.Error("the issuer revokes where there is an opener")
 	}
 }

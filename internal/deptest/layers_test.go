@@ -139,6 +139,7 @@ var impure = []string{"net/...", "os/...", "log/...", "time", "database/sql/..."
 var pureExceptions = map[string]string{
 	"internal/cttest os":             "it runs tests under valgrind; only tests import it",
 	"internal/cttest os/exec":        "it runs tests under valgrind; only tests import it",
+	"groupsig/internal/bbstest os":   "it reads testdata; only tests import it",
 	"groupsig/internal/tokentest os": "it reads testdata; only tests import it",
 	"internal/safeprime time":        "the interval between calls of the progress function",
 	"internal/modexp os":             "an environment variable chooses the portable kernel",
@@ -151,7 +152,7 @@ var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid",
 	"github.com/nats-io/nats-server", "github.com/nats-io/nkeys"}
 
 // forTests are packages that only tests may import. They may import what tests may.
-var forTests = map[string]bool{"internal/cttest": true, "groupsig/internal/tokentest": true, "internal/relay/nats/natstest": true}
+var forTests = map[string]bool{"internal/cttest": true, "groupsig/internal/bbstest": true, "groupsig/internal/tokentest": true, "internal/relay/nats/natstest": true}
 
 // unsafeOK are the packages that may import unsafe, each with its reason.
 var unsafeOK = map[string]string{
