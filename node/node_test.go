@@ -167,9 +167,11 @@ func TestOwnIdentity(t *testing.T) {
 func TestUnknownPartyIsRefused(t *testing.T) {
 	n := start(t, newDir(t, testConfig))
 	stranger := newParty(t)
-	// Without an invitation the handshake fails.
+	// Without an invitation the connection ends, and nothing is answered.
 	_, err := n.client(t, stranger).Status(t.Context(), new(nodev1.StatusRequest))
-	wantCode(t, "no invitation", err, connect.CodeUnavailable)
+	if err == nil || connect.IsWireError(err) {
+		t.Errorf("no invitation: %v", err)
+	}
 	// With one, nothing but Join is there.
 	n.invite(t, "bob")
 	c := n.client(t, stranger)
