@@ -28,7 +28,7 @@ func (w *weight) scalar() (z Scalar) {
 }
 
 // weightDomain begins what the weights are derived from.
-const weightDomain = "undersign sm2ec batch weights, version 1"
+const weightDomain = "undersign sm2ec batch weights, version 2"
 
 // drawWeights returns the weights of a batch in which everything is chosen: the
 // items with their hints, and the points that they were lifted to. Defects that
@@ -46,13 +46,15 @@ func drawWeights(seed *[32]byte, items []*Item, points []Affine) []weight {
 	buf := binary.LittleEndian.AppendUint64(nil, uint64(len(items)))
 	for i, it := range items {
 		for _, x := range [...]*[4]uint64{
-			(*[4]uint64)(&it.P.X), (*[4]uint64)(&it.P.Y), (*[4]uint64)(&it.E), (*[4]uint64)(&it.R),
-			(*[4]uint64)(&it.S), (*[4]uint64)(&points[i].X), (*[4]uint64)(&points[i].Y),
+			(*[4]uint64)(&it.P.X), (*[4]uint64)(&it.E), (*[4]uint64)(&it.R), (*[4]uint64)(&it.S),
 		} {
 			for _, limb := range x {
 				buf = binary.LittleEndian.AppendUint64(buf, limb)
 			}
 		}
+		// The lowest limbs of y and p - y differ, and x of the point is r - e.
+		buf = binary.LittleEndian.AppendUint64(buf, it.P.Y[0])
+		buf = binary.LittleEndian.AppendUint64(buf, points[i].Y[0])
 		buf = append(buf, byte(it.Hint))
 		if len(buf) >= 4096 {
 			h.Write(buf)
