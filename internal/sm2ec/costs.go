@@ -15,7 +15,7 @@ type costs struct {
 	weighted func(long, short int) float64 // a sum of terms, some with weights
 	signer   float64                       // of which a signer's share is about this
 
-	group, member, sign float64 // of the recovery of signs: a group, a signer in it, and an item
+	recover func(signers, n int) float64 // signs
 
 	build, entry float64 // a table, and its entries
 	maxTable     int     // the widest
@@ -28,18 +28,18 @@ var scalarCosts = costs{
 	single: 38_000, singleLanes: 1,
 	lift:     3_800,
 	weighted: scalarSum, signer: 25 * entryCost,
-	group: 37_000, member: 9_500, sign: 2_500,
-	build: 50_000, entry: 115, maxTable: 10, hot: math.MaxInt64,
+	recover: scalarRecover,
+	build:   50_000, entry: 115, maxTable: 10, hot: math.MaxInt64,
 	sum: 1_700, add: 85,
 }
 
 // laneCosts are those in lanes.
 var laneCosts = costs{
-	single: 8_800, singleLanes: 2 * laneCount,
-	lift:     1_300,
+	single: 8_000, singleLanes: 2 * laneCount,
+	lift:     1_250,
 	weighted: laneSum, signer: laneLongCost,
-	group: 37_000, member: 9_500, sign: 2_500,
-	build: 90_000, entry: 52, maxTable: 13, hot: 24 << 20,
+	recover: laneRecover,
+	build:   90_000, entry: 52, maxTable: 13, hot: 12 << 20,
 	sum: 450, add: 25,
 }
 
@@ -62,10 +62,24 @@ func (c *costs) joint(signers, n int) float64 {
 	return c.weighted(signers+1, n)
 }
 
-// recover estimates the recovery of signs.
-func (c *costs) recover(signers, n int) float64 {
+// scalarRecover estimates the recovery of the signs of n items: what a group costs, a signer in it, and an
+// item.
+func scalarRecover(signers, n int) float64 {
 	groups := (n + groupSize - 1) / groupSize
-	return c.group*float64(groups) + c.member*float64(max(signers, groups)) + c.sign*float64(n)
+	return 37_000*float64(groups) + 9_500*float64(max(signers, groups)) + 2_500*float64(n)
+}
+
+// laneRecover is scalarRecover in lanes. It takes off what kept tables save later.
+func laneRecover(signers, n int) float64 {
+	if n < laneGroupMin {
+		return scalarRecover(signers, n)
+	}
+	groups, cost := laneGroups(n)
+	member := 1_200.
+	if n > laneKeep {
+		member += 750
+	}
+	return cost + member*float64(max(signers, groups)) + 300*float64(n)
 }
 
 // table estimates the making of a table.

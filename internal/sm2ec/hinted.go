@@ -15,7 +15,8 @@ type joint struct {
 	items   []*Item
 	points  []Affine // R
 	weights []weight
-	zs, zt  []Scalar // multipliers of G and P
+	zs, zt  []Scalar   // multipliers of G and P
+	odd     []oddTable // of P, or nil
 	workers int
 }
 
@@ -40,17 +41,23 @@ func (j *joint) sum(lo, hi int) Jacobian {
 	terms := make([]multiple, 0, 2*(hi-lo)+1)
 	for i := lo; i < hi; i++ {
 		w := &j.weights[i]
-		terms = append(terms, multiple{&j.points[i], w.k, !w.neg})
+		terms = append(terms, multiple{p: &j.points[i], k: w.k, neg: !w.neg})
 	}
 	var g Scalar
 	for i := lo; i < hi; {
 		p := &j.items[i].P
 		var k Scalar
+		var odd oddTable
 		for ; i < hi && j.items[i].P == *p; i++ {
 			k.Add(&k, &j.zt[i])
 			g.Add(&g, &j.zs[i])
+			if j.odd != nil && odd.first == nil {
+				odd = j.odd[i]
+			}
 		}
-		terms = append(terms, newMultiple(p, &k))
+		t := newMultiple(p, &k)
+		t.odd = odd
+		terms = append(terms, t)
 	}
 	terms = append(terms, newMultiple(&generator, &g))
 	return current.sumMultiples(terms, j.workers)

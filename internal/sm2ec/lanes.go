@@ -73,6 +73,21 @@ func growAligned[T block | lanePoint | laneJacobian | laneQuotient | packedPoint
 	return s[:n]
 }
 
+// A column is blocks at a distance of each other, of which zero means the same one always.
+type column struct {
+	b    []block
+	step int
+}
+
+// mulLanes sets z[i] = x[i]·y[i], or x[i]·y[0] if there is one.
+func mulLanes(z, x, y []block) {
+	step := 1
+	if len(y) == 1 {
+		step = 0
+	}
+	mulColumns(len(z), column{z, 1}, column{x, 1}, column{y, step})
+}
+
 // blocksFor returns the number of blocks for n points, an even one, since kernels take two.
 func blocksFor(n int) int { return (n + 2*laneCount - 1) / (2 * laneCount) * 2 }
 

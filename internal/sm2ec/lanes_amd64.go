@@ -14,20 +14,15 @@ var haveIFMA = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512IFM
 // useIFMA selects the kernels of eight lanes.
 var useIFMA bool
 
-// mulLanes sets z[i] = x[i]·y[i], or x[i]·y[0] if there is one.
-func mulLanes(z, x, y []block) {
-	n := len(z)
+// mulColumns is [mulColumnsGeneric].
+func mulColumns(n int, z, x, y column) {
 	if !useIFMA || n == 0 {
-		mulLanesGeneric(z, x, y)
+		mulColumnsGeneric(n, z, x, y)
 		return
 	}
-	step := 0
-	if len(y) > 1 {
-		_ = y[n-1]
-		step = int(unsafe.Sizeof(y[0]))
-	}
-	_ = x[n-1]
-	mulIFMA(&z[0][0][0], &x[0][0][0], &y[0][0][0], step, n)
+	_, _, _ = z.b[(n-1)*z.step], x.b[(n-1)*x.step], y.b[(n-1)*y.step]
+	const size = int(unsafe.Sizeof(block{}))
+	mulIFMA(&z.b[0][0][0], &x.b[0][0][0], &y.b[0][0][0], z.step*size, x.step*size, y.step*size, n)
 }
 
 // sqrLanes squares an even number of blocks so many times, above zero, for products alone.
@@ -128,4 +123,13 @@ func scatter(dst []packedPoint, src []lanePoint) {
 	}
 	_ = dst[laneCount*n-1]
 	scatterIFMA(&dst[0][0], &src[0].X[0][0], n)
+}
+
+// fetchRows fetches eight points of each of the first rows, which have so many.
+func fetchRows(refs []pointRef, row, rows int) {
+	if !useIFMA || rows == 0 {
+		return
+	}
+	_ = refs[row*(rows-1)+laneCount-1]
+	fetchIFMA((*uintptr)(&refs[0]), row*int(unsafe.Sizeof(refs[0])), rows)
 }

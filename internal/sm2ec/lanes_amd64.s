@@ -91,14 +91,16 @@ DATA scalars<>+24(SB)/8, $0x000fffffffffffff
 DATA scalars<>+32(SB)/8, $0x000ffffffffffffd
 GLOBL scalars<>(SB), RODATA|NOPTR, $40
 
-// func mulIFMA(z *uint64, x *uint64, y *uint64, step int, n int)
+// func mulIFMA(z *uint64, x *uint64, y *uint64, zs int, xs int, ys int, n int)
 // Requires: AVX, AVX512F, AVX512IFMA
-TEXT ·mulIFMA(SB), NOSPLIT, $0-40
+TEXT ·mulIFMA(SB), NOSPLIT, $0-56
 	MOVQ         z+0(FP), DI
 	MOVQ         x+8(FP), SI
 	MOVQ         y+16(FP), DX
-	MOVQ         step+24(FP), CX
-	MOVQ         n+32(FP), BX
+	MOVQ         zs+24(FP), R8
+	MOVQ         xs+32(FP), R9
+	MOVQ         ys+40(FP), R10
+	MOVQ         n+48(FP), BX
 	VPBROADCASTQ scalars<>+0(SB), Z28
 	VPBROADCASTQ scalars<>+8(SB), Z29
 	VPBROADCASTQ scalars<>+16(SB), Z30
@@ -227,9 +229,9 @@ next:
 	VMOVDQU64    Z13, 128(DI)
 	VMOVDQU64    Z14, 192(DI)
 	VMOVDQU64    Z15, 256(DI)
-	ADDQ         $0x00000140, DI
-	ADDQ         $0x00000140, SI
-	ADDQ         CX, DX
+	ADDQ         R8, DI
+	ADDQ         R9, SI
+	ADDQ         R10, DX
 	DECQ         BX
 	JNE          next
 	VZEROUPPER
@@ -11500,4 +11502,33 @@ next:
 	DECQ        BX
 	JNE         next
 	VZEROUPPER
+	RET
+
+// func fetchIFMA(from *uintptr, step int, n int)
+// Requires: MMX+
+TEXT ·fetchIFMA(SB), NOSPLIT, $0-24
+	MOVQ from+0(FP), SI
+	MOVQ step+8(FP), CX
+	MOVQ n+16(FP), BX
+
+next:
+	MOVQ       (SI), AX
+	PREFETCHT1 (AX)
+	MOVQ       8(SI), AX
+	PREFETCHT1 (AX)
+	MOVQ       16(SI), AX
+	PREFETCHT1 (AX)
+	MOVQ       24(SI), AX
+	PREFETCHT1 (AX)
+	MOVQ       32(SI), AX
+	PREFETCHT1 (AX)
+	MOVQ       40(SI), AX
+	PREFETCHT1 (AX)
+	MOVQ       48(SI), AX
+	PREFETCHT1 (AX)
+	MOVQ       56(SI), AX
+	PREFETCHT1 (AX)
+	ADDQ       CX, SI
+	DECQ       BX
+	JNE        next
 	RET

@@ -7,10 +7,10 @@
 
 package sm2ec
 
-// mulIFMA sets z = xy for n > 0 blocks. y advances by step bytes for each.
+// mulIFMA sets z = xy for n > 0 blocks. z, x and y advance by so many bytes for each.
 //
 //go:noescape
-func mulIFMA(z *uint64, x *uint64, y *uint64, step int, n int)
+func mulIFMA(z *uint64, x *uint64, y *uint64, zs int, xs int, ys int, n int)
 
 // sqr2IFMA squares 2·count blocks so many times, both above zero, for products alone.
 //
@@ -69,3 +69,8 @@ func gatherIFMA(dst *uint64, from *uintptr, n int)
 //
 //go:noescape
 func scatterIFMA(dst *uint64, src *uint64, n int)
+
+// fetchIFMA fetches n > 0 times eight lines, whose addresses are step bytes from those before.
+//
+//go:noescape
+func fetchIFMA(from *uintptr, step int, n int)

@@ -125,17 +125,13 @@ func (x lane) minus(y *lane, k int64) lane {
 	return x
 }
 
-// mulLanesGeneric sets z[i] = x[i]·y[i], or x[i]·y[0] if there is one.
-func mulLanesGeneric(z, x, y []block) {
-	for i := range z {
-		b := &y[0]
-		if len(y) > 1 {
-			b = &y[i]
-		}
+// mulColumnsGeneric sets n blocks of z to the products of those of x and y.
+func mulColumnsGeneric(n int, z, x, y column) {
+	for i := range n {
 		for j := range laneCount {
-			l, m := x[i].lane(j), b.lane(j)
+			l, m := x.b[i*x.step].lane(j), y.b[i*y.step].lane(j)
 			l = product(&l, &m).carried()
-			z[i].setLane(j, &l)
+			z.b[i*z.step].setLane(j, &l)
 		}
 	}
 }

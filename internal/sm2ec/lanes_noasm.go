@@ -5,8 +5,8 @@
 
 package sm2ec
 
-// mulLanes sets z[i] = x[i]·y[i], or x[i]·y[0] if there is one.
-func mulLanes(z, x, y []block) { mulLanesGeneric(z, x, y) }
+// mulColumns is [mulColumnsGeneric].
+func mulColumns(n int, z, x, y column) { mulColumnsGeneric(n, z, x, y) }
 
 // sqrLanes squares an even number of blocks so many times, above zero.
 func sqrLanes(z []block, times int) { sqrLanesGeneric(z, times) }
@@ -32,3 +32,5 @@ func gather(dst []lanePoint, from []pointRef) { gatherGeneric(dst, from) }
 
 // scatter is [scatterGeneric].
 func scatter(dst []packedPoint, src []lanePoint) { scatterGeneric(dst, src) }
+
+func fetchRows(refs []pointRef, row, rows int) {}

@@ -155,11 +155,19 @@ func TestLaneKernels(t *testing.T) {
 		x, y := blocksOf(r, any, n), blocksOf(r, any, n)
 		z, want := aligned[block](n), aligned[block](n)
 		mulLanes(z, x, y)
-		mulLanesGeneric(want, x, y)
+		mulColumnsGeneric(n, column{want, 1}, column{x, 1}, column{y, 1})
 		compare(t, "mul", z, want)
 		mulLanes(z, x, y[:1])
-		mulLanesGeneric(want, x, y[:1])
+		mulColumnsGeneric(n, column{want, 1}, column{x, 1}, column{y, 0})
 		compare(t, "mul by one", z, want)
+		far := blocksOf(r, any, 3*n)
+		mulColumns(n, column{far[1:], 3}, column{far[2:], 3}, column{far, 3})
+		mulColumnsGeneric(n, column{want, 1}, column{far[2:], 3}, column{far, 3})
+		for i := range want {
+			if far[3*i+1] != want[i] {
+				t.Fatal("mul of columns differs")
+			}
+		}
 
 		x = blocksOf(r, any, 2*n)
 		want = append([]block(nil), x...)

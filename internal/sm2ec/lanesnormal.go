@@ -3,8 +3,10 @@
 
 package sm2ec
 
+import "unsafe"
+
 // A laneNormalizer is the memory for inversions in lanes.
-type laneNormalizer struct{ zs, products, acc []block }
+type laneNormalizer struct{ zs, products, acc, squares []block }
 
 // normalize sets dst to the coordinates of points in lanes, none of which is infinity, with
 // one inversion.
@@ -19,15 +21,14 @@ func (s *laneNormalizer) normalize(dst []lanePoint, ps []laneJacobian) {
 		}
 	}
 	s.invert(s.zs)
-	for i := range ps {
-		z, t := s.zs[i:i+1], s.acc[:1]
-		mulLanes(t, z, z)
-		mulLanes(z, z, t)
-		dst[i] = lanePoint{ps[i].X, ps[i].Y}
-		xy := blocksIn(dst[i : i+1])
-		mulLanes(xy[:1], xy[:1], t)
-		mulLanes(xy[1:], xy[1:], z)
-	}
+	s.squares = growAligned(s.squares, len(ps))
+	m := len(ps)
+	z, z2 := column{s.zs, 1}, column{s.squares, 1}
+	to, from := blocksIn(dst), unsafe.Slice((*block)(unsafe.Pointer(unsafe.SliceData(ps))), 3*m)
+	mulColumns(m, z2, z, z)
+	mulColumns(m, z, z, z2)
+	mulColumns(m, column{to, 2}, column{from, 3}, z2)
+	mulColumns(m, column{to[1:], 2}, column{from[1:], 3}, z)
 }
 
 // invert inverts blocks, in all of which no number is zero. Their number is a multiple of

@@ -55,7 +55,7 @@ func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
 	// Where t is even, -t and -s are taken, so that the highest digit of a key is 1 always.
 	g := GeneratorTable(len(items))
 	s.minus = grow(s.minus, lanes)
-	s.fill(n, g.m, func(j int, refs []pointRef) {
+	s.fill(n, g.m, 0, func(j int, refs []pointRef) {
 		t, _ := item(j).T()
 		s.minus[j] = pointRef(t[0]&1 ^ 1)
 		k := item(j).S
@@ -156,6 +156,9 @@ func isZero(b *block, j int) bool {
 
 // oddMultiples sets s.entries to the odd multiples of keys up to 2^laneWidth - 1.
 func (s *laneSingle) oddMultiples(n int, key func(j int) *Affine) {
+	if n == 0 {
+		return
+	}
 	const half = 1 << (laneWidth - 1)
 	lanes := n * laneCount
 	s.keys, s.entries = grow(s.keys, lanes), growAligned(s.entries, half*lanes)
@@ -218,4 +221,10 @@ func (s *laneSingle) oddMultiples(n int, key func(j int) *Affine) {
 			scatter(s.entries[(i*half+2*c)*laneCount:], s.rows[c*n+i:][:2])
 		}
 	}
+}
+
+// oddTable returns the odd multiples of key j.
+func (s *laneSingle) oddTable(j int) oddTable {
+	const pair = 2 * laneCount
+	return oddTable{&s.entries[j/pair<<(laneWidth-1)*pair+j%pair], pair}
 }

@@ -27,6 +27,9 @@ func strausInLanes(terms []multiple, workers int) (sum Jacobian, ok bool) {
 	var long, short []*multiple
 	for i := range terms {
 		t := &terms[i]
+		if t.p == &generator {
+			t.odd = oddTable{&smallPacked().packed[0], 1}
+		}
 		switch {
 		case t.k.IsZero():
 		case t.k.isShort() && t.k[0]&1 == 1:
@@ -40,7 +43,7 @@ func strausInLanes(terms []multiple, workers int) (sum Jacobian, ok bool) {
 	n := len(short) / perRow * perRow
 	long, short = append(long, short[n:]...), short[:n]
 
-	parts := make([]digitSums, min(workers, (len(terms)+strausChunk-1)/strausChunk))
+	parts := make([]strausPart, min(workers, (len(terms)+strausChunk-1)/strausChunk))
 	oks := make([]bool, len(parts))
 	parallel(len(parts), func(i int) {
 		cut := func(ts []*multiple, perRow int) []*multiple {
@@ -56,8 +59,15 @@ func strausInLanes(terms []multiple, workers int) (sum Jacobian, ok bool) {
 	for j := longDigits - 1; j >= 0; j-- {
 		acc.doubleN(laneWidth)
 		for i := range parts {
-			acc.Add(&acc, &parts[i][j])
+			acc.Add(&acc, &parts[i].digits[j])
 		}
+	}
+	var g Scalar
+	for i := range parts {
+		g.Sub(&g, &parts[i].standIns)
+	}
+	if !g.IsZero() {
+		acc.addMultiple(smallGenerator(), &g)
 	}
 	for _, o := range oks {
 		if !o {
@@ -67,29 +77,48 @@ func strausInLanes(terms []multiple, workers int) (sum Jacobian, ok bool) {
 	return acc, true
 }
 
-// digitSums are sums of the multiples for each digit, from the lowest.
-type digitSums [longDigits]Jacobian
+// A strausPart is the sums of the multiples for each digit, from the lowest, and how often G is in
+// what stood for terms that were missing.
+type strausPart struct {
+	digits   [longDigits]Jacobian
+	standIns Scalar
+}
+
+// onesOf is the integer of which so many digits are 1.
+func onesOf(digits int) (k Scalar) {
+	for range digits {
+		for range laneWidth {
+			k.Add(&k, &k)
+		}
+		k.Add(&k, &Scalar{1})
+	}
+	return k
+}
 
 var laneStrauses = sync.Pool{New: func() any { return new(laneStraus) }}
 
 // A laneStraus is the memory for Straus' method.
 type laneStraus struct {
 	laneSingle
-	total []lanePoint
+	total   []lanePoint
+	without []*multiple // without a table
 }
 
 // add adds terms to sums, and reports false if it can't. A row is the digits of
 // as many terms as there are lanes for.
-func (s *laneStraus) add(sums *digitSums, terms []*multiple, digits int) bool {
+func (s *laneStraus) add(part *strausPart, terms []*multiple, digits int) bool {
 	if len(terms) == 0 {
 		return true
 	}
 	perRow := strausLanes / digits
 	s.total = growAligned(s.total, strausBlocks)
-	missing := 0 // terms of the last row
+	for i := len(terms) % perRow; i > 0 && i < perRow; i++ { // of the last row
+		k := onesOf(digits)
+		k.Mul(&k, &Scalar{1 << (i * smallWidth)})
+		part.standIns.Add(&part.standIns, &k)
+	}
 	for first := true; len(terms) > 0; first = false {
 		n := min(strausChunk, len(terms))
-		missing = (perRow - n%perRow) % perRow
 		if !s.rows(terms[:n], digits) {
 			return false
 		}
@@ -102,33 +131,50 @@ func (s *laneStraus) add(sums *digitSums, terms []*multiple, digits int) bool {
 			return false
 		}
 	}
-	mulLanes(blocksIn(s.total), blocksIn(s.total), []block{outOfLanes})
+	// Four lanes or more have the same digit.
+	const quarter = strausLanes / 4
+	n := blocksFor(quarter)
 	s.packed = growAligned(s.packed, strausLanes)
 	scatter(s.packed, s.total)
-	var minusG Affine
-	minusG.Neg(&generator)
-	for at := range strausLanes {
+	ok := true
+	s.fill(n, 4, 0, func(j int, refs []pointRef) {
+		for i := range refs {
+			refs[i] = refTo(&s.packed[i*quarter+min(j, quarter-1)], 0)
+		}
+	})
+	s.tree(n, 4, func(int) { ok = false })
+	runtime.KeepAlive(s)
+	sums := s.sums[:n]
+	mulLanes(blocksIn(sums), blocksIn(sums), []block{outOfLanes})
+	scatter(s.packed, sums)
+	for at := range quarter {
 		var p Affine
 		p.X.canonical((*[4]uint64)(s.packed[at][:4]))
 		p.Y.canonical((*[4]uint64)(s.packed[at][4:]))
-		sum := &sums[at%digits]
+		sum := &part.digits[at%digits]
 		sum.AddAffine(sum, &p)
-		if at/digits >= perRow-missing {
-			sum.AddAffine(sum, &minusG) // it stood for a term
-		}
 	}
-	return true
+	return ok
 }
 
-// rows sets s.sums to the sums of terms by lanes: perRow times the digits. In the last row G
-// stands for terms that are missing.
+// rows sets s.sums to the sums of terms by lanes: perRow times the digits. In the last row
+// multiples of G, as different ones as those of groups are, stand for terms that are missing.
 func (s *laneStraus) rows(terms []*multiple, digits int) bool {
 	perRow := strausLanes / digits
-	n := blocksFor(len(terms))
+	s.without = s.without[:0]
+	for _, t := range terms {
+		if t.odd.first == nil {
+			s.without = append(s.without, t)
+		}
+	}
+	n := blocksFor(len(s.without))
 	s.bad = grow(s.bad, n*laneCount)
 	clear(s.bad)
 	s.refs = s.refs[:0]
-	s.oddMultiples(n, func(j int) *Affine { return terms[min(j, len(terms)-1)].p })
+	s.oddMultiples(n, func(j int) *Affine { return s.without[min(j, len(s.without)-1)].p })
+	for j, t := range s.without {
+		t.odd = s.oddTable(j)
+	}
 
 	rows := (len(terms) + perRow - 1) / perRow
 	s.refs = grow(s.refs, rows*strausLanes)
@@ -136,7 +182,7 @@ func (s *laneStraus) rows(terms []*multiple, digits int) bool {
 		refs := s.refs[i*digits:][:digits]
 		if i >= len(terms) {
 			for j := range refs {
-				refs[j] = refTo(&smallPacked().packed[0], 0)
+				refs[j] = refTo(standIn(i%perRow), 0)
 			}
 			continue
 		}
@@ -145,14 +191,13 @@ func (s *laneStraus) rows(terms []*multiple, digits int) bool {
 		if t.neg {
 			turn ^= 1
 		}
-		entries := s.entries[i/(2*laneCount)<<(laneWidth-1)*2*laneCount+i%(2*laneCount):]
 		for j, r := range refs {
-			refs[j] = refTo(&entries[int(r>>1)*2*laneCount], 0) | r&1 ^ turn
+			refs[j] = t.odd.ref(r) | r&1 ^ turn
 		}
 	}
 	ok := true
 	s.tree(strausBlocks, rows, func(int) { ok = false })
-	for j := range terms {
+	for j := range s.without {
 		ok = ok && !s.bad[j]
 	}
 	runtime.KeepAlive(s)

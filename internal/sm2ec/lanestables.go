@@ -78,7 +78,7 @@ func (s *laneSummer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term,
 	n := blocksFor(len(items))
 	w := terms[items[0]].Table.w
 	m := g.m + windows(w)
-	s.fill(n, m, func(j int, refs []pointRef) {
+	s.fill(n, m, min(2*rowsAtOnce(n, m), m), func(j int, refs []pointRef) {
 		t := &terms[items[min(j, len(items)-1)]]
 		g.refs(refs[:g.m], &t.S)
 		t.Table.refs(refs[g.m:], &t.T)
@@ -105,8 +105,9 @@ func (s *laneSummer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term,
 	}
 }
 
-// fill sets the references to m rows of n blocks: set is called for each lane.
-func (s *laneSummer) fill(n, m int, set func(j int, refs []pointRef)) {
+// fill sets the references to m rows of n blocks: set is called for each lane. Meanwhile it fetches
+// the first rows.
+func (s *laneSummer) fill(n, m, first int, set func(j int, refs []pointRef)) {
 	s.refs = grow(s.refs, m*n*laneCount)
 	for j := range s.eight {
 		s.eight[j] = grow(s.eight[j], m)
@@ -121,7 +122,17 @@ func (s *laneSummer) fill(n, m int, set func(j int, refs []pointRef)) {
 				line[j] = s.eight[j][k]
 			}
 		}
+		fetchRows(s.refs[i*laneCount:], n*laneCount, first)
 	}
+}
+
+// rowsAtOnce returns how many of m rows of n blocks are added to others at a time.
+func rowsAtOnce(n, m int) int {
+	rows := (m + 1) / 2
+	if rows*n > 2*laneRows {
+		rows = max(laneRows/n, 1)
+	}
+	return rows
 }
 
 // tree adds up m > 1 rows of n blocks that fill has set, to s.sums[:n]. It calls flag for lanes
@@ -139,10 +150,7 @@ func (s *laneSummer) tree(n, m int, flag func(j int)) {
 			}
 		}
 	}
-	rows := (m + 1) / 2
-	if rows*n > 2*laneRows {
-		rows = max(laneRows/n, 1)
-	}
+	rows := rowsAtOnce(n, m)
 	s.sums, s.more = growAligned(s.sums, rows*n), growAligned(s.more, rows*n)
 	gather(s.sums, s.refs)
 	for k := rows; k < m; k += rows {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"sync"
+	"unsafe"
 )
 
 // A multiple is a point with a multiplier: the sum of k·P over several of them
@@ -16,6 +17,18 @@ type multiple struct {
 	p   *Affine
 	k   Scalar
 	neg bool // -k·P is meant
+	odd oddTable
+}
+
+// An oddTable is the odd multiples of a point in packed form, at a distance of step each, or nothing.
+type oddTable struct {
+	first *packedPoint
+	step  int
+}
+
+// ref returns the address of a multiple, twice whose place is r.
+func (t oddTable) ref(r pointRef) pointRef {
+	return refTo(t.first, 0) + r>>1*pointRef(t.step)*pointRef(unsafe.Sizeof(*t.first))
 }
 
 // newMultiple returns kP, by n - k where that is smaller.
@@ -23,9 +36,9 @@ func newMultiple(p *Affine, k *Scalar) multiple {
 	var minus Scalar
 	minus.Neg(k)
 	if less((*[4]uint64)(&minus), (*[4]uint64)(k)) {
-		return multiple{p, minus, true}
+		return multiple{p: p, k: minus, neg: true}
 	}
-	return multiple{p, *k, false}
+	return multiple{p: p, k: *k}
 }
 
 // MultiScalarMult returns the sum of scalars[i]·points[i]. The points may be any

@@ -170,6 +170,15 @@ func (v *verifier) worth() float64 {
 	return 0.8
 }
 
+// worthUnhinted is worth where signs are recovered. In lanes a bad item seldom gets past
+// the recovery, which leaves only its neighbours to the single path.
+func (v *verifier) worthUnhinted() float64 {
+	if current.lanes && v.cfg.Single == nil {
+		return 0.97
+	}
+	return v.worth()
+}
+
 // maxExtra is what may be spent to locate bad items, as a part of the cost of the single path.
 func (v *verifier) maxExtra() float64 {
 	if v.cfg.Single != nil {
@@ -198,11 +207,11 @@ func (v *verifier) planJoint(signers []*signer) {
 			ofUnhinted++
 		}
 	}
-	single := v.worth() * v.singleCost()
+	single, each := v.worth()*v.singleCost(), v.worthUnhinted()*v.singleCost()
 	both = hinted + unhinted
 	with := float64(both)*v.costs().lift + v.costs().joint(len(signers), both) + v.costs().recover(ofUnhinted, unhinted)
 	without := float64(hinted)*v.costs().lift + v.costs().joint(ofHinted, hinted)
-	takeUnhinted := unhinted > 0 && with-min(without, single*float64(hinted)) < single*float64(unhinted)
+	takeUnhinted := unhinted > 0 && with-min(without, single*float64(hinted)) < each*float64(unhinted)
 	takeHinted := takeUnhinted || without < single*float64(hinted)
 	for _, s := range signers {
 		for _, i := range s.items {

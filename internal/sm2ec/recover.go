@@ -22,26 +22,42 @@ const (
 // A group is some signatures whose signs are sought.
 type group struct {
 	items  []*Item
-	points []Affine // their points; with the right signs once found
-	failed bool     // no signs were found
-	left   []Affine // R₀ ± R₁ ± … ± Rₐ₋₁
-	right  []Affine // L ∓ Rₐ ∓ …
+	points []Affine   // their points; with the right signs once found
+	odd    []oddTable // of keys by item, if they are kept
+	failed bool       // no signs were found
+	left   []Affine   // R₀ ± R₁ ± … ± Rₐ₋₁
+	right  []Affine   // L ∓ Rₐ ∓ …
 }
 
 // recoverSigns sets the signs of points, which have the x of the items, so that
 // they are right if the items are valid, and ok to whether it found such signs.
 // A false ok means that an item nearby is invalid, or crafted. Items of the same
 // signer should be together.
-func recoverSigns(points []Affine, ok []bool, items []*Item, workers int) {
+//
+// It may return odd multiples of the items' keys, for what comes next, with a function that
+// is to be called when they aren't used any more.
+func recoverSigns(points []Affine, ok []bool, items []*Item, workers int) (odd []oddTable, release func()) {
 	n := len(items)
-	count := (n + groupSize - 1) / groupSize
+	count, chunk, solve := (n+groupSize-1)/groupSize, groupChunk, solveGroups
+	if current.lanes && n >= laneGroupMin {
+		count, _ = laneGroups(n)
+		chunk, solve = laneGroupChunk, solveGroupsLanes
+		if n <= laneKeep {
+			odd = make([]oddTable, n)
+			var kept keptTables
+			solve, release = kept.solve, kept.release
+		}
+	}
 	groups := make([]group, count)
 	for i := range groups {
 		lo, hi := n*i/count, n*(i+1)/count
 		groups[i] = group{items: items[lo:hi], points: points[lo:hi]}
+		if odd != nil {
+			groups[i].odd = odd[lo:hi]
+		}
 	}
-	chunks(count, groupChunk, workers, func(lo, hi int) {
-		solveGroups(groups[lo:hi])
+	chunks(count, chunk, workers, func(lo, hi int) {
+		solve(groups[lo:hi])
 	})
 	at := 0
 	for i := range groups {
@@ -50,6 +66,7 @@ func recoverSigns(points []Affine, ok []bool, items []*Item, workers int) {
 			at++
 		}
 	}
+	return odd, release
 }
 
 // solveGroups finds the signs of some groups.
@@ -90,9 +107,18 @@ func solveGroups(groups []group) {
 	}
 }
 
-// cut is the number of signatures on the left. Their sums count up to the sign,
-// so they are one more.
-func (gr *group) cut() int { return min((len(gr.items)+2)/2, len(gr.items)) }
+// cut is the number of signatures on the left.
+func (gr *group) cut() int {
+	left, _ := halves(len(gr.items))
+	return left
+}
+
+// halves cuts a group of so many signatures. The sums on the left count up to the sign, so that
+// it has one more.
+func halves(n int) (left, right int) {
+	left = min((n+2)/2, n)
+	return left, n - left
+}
 
 // match looks for equal or opposite sums on both sides, and sets the signs.
 func (gr *group) match() {
@@ -103,7 +129,7 @@ func (gr *group) match() {
 		x := gr.right[i].X[0]
 		for k := range gr.left {
 			if gr.left[k].X[0] == x && gr.left[k].X == gr.right[i].X {
-				gr.setSigns(k, i)
+				gr.setSigns(gr.cut(), k, i, gr.left[k].Y != gr.right[i].Y)
 				return
 			}
 		}
@@ -111,11 +137,9 @@ func (gr *group) match() {
 	gr.failed = true
 }
 
-// setSigns sets the signs for sum k on the left and i on the right, whose bits tell
-// where the second choice was made.
-func (gr *group) setSigns(k, i int) {
-	a := gr.cut()
-	flip := gr.left[k].Y != gr.right[i].Y
+// setSigns sets the signs for sum k of a signatures on the left and i on the right, whose bits tell
+// where the second choice was made. The sums are opposite if flip is true.
+func (gr *group) setSigns(a, k, i int, flip bool) {
 	for m := range gr.points {
 		neg := flip
 		switch {

@@ -100,9 +100,11 @@ type verifier struct {
 	recurring int // keys that occurred in earlier batches
 
 	tableJobs []tableJob
-	hinted    []int // for the weighted sum
-	unhinted  []int // the same, after recovery of signs
+	hinted    []int      // for the weighted sum
+	unhinted  []int      // the same, after recovery of signs
+	odd       []oddTable // that the recovery left, by item, or nil
 	single    []int
+	release   func()
 }
 
 // A tableJob is the items of signers with tables of one width.
@@ -324,6 +326,9 @@ func (v *verifier) viaJoint() {
 		v.decide(ids, its, pts)
 		order = order[size:]
 	}
+	if v.release != nil {
+		v.release()
+	}
 	v.stats.Joint += len(hinted)
 	v.stats.Recovered += len(unhinted)
 }
@@ -364,7 +369,14 @@ func (v *verifier) recover(ids []int, points []Affine) ([]int, []Affine) {
 	for k, o := range order {
 		byKey[k], pts[k] = items[o], points[o]
 	}
-	recoverSigns(pts, ok, byKey, v.workers)
+	odd, release := recoverSigns(pts, ok, byKey, v.workers)
+	v.release = release
+	if odd != nil {
+		v.odd = make([]oddTable, len(v.items))
+		for k, o := range order {
+			v.odd[ids[o]] = odd[k]
+		}
+	}
 	kept := make([]int, 0, len(ids))
 	n := 0
 	for k, o := range order {
@@ -385,6 +397,12 @@ func (v *verifier) decide(ids []int, items []*Item, points []Affine) {
 		v.accept(i, &points[k].Y)
 	}
 	j := newJoint(items, points, &v.cfg.Seed, v.workers)
+	if v.odd != nil {
+		j.odd = make([]oddTable, len(ids))
+		for k, i := range ids {
+			j.odd[k] = v.odd[i]
+		}
+	}
 	res := j.verify(v.maxExtra(), func(suspects []int) (bad []int) {
 		back := make([]int, len(suspects))
 		for k, s := range suspects {

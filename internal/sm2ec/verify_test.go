@@ -221,7 +221,7 @@ func TestVerifyCache(t *testing.T) {
 	js := judgeAll(t, ordinary(r, 200, 20))
 	cache := NewCache(8 << 20)
 	tables := 0
-	for range 12 {
+	for range 30 {
 		items := withHints(r, js, 0.5)
 		got, stats := Verify(items, &Config{Seed: randSeed(r), Cache: cache})
 		checkResults(t, "cache", items, js, got)

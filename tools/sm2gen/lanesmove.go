@@ -122,3 +122,21 @@ func laneScatter(f laneField) {
 	f.JNE(LabelRef("next"))
 	f.end()
 }
+
+func laneFetch(f laneField) {
+	f.function("fetchIFMA", "func(from *uintptr, step, n int)",
+		"fetchIFMA fetches n > 0 times eight lines, whose addresses are step bytes from those before.")
+	from, step, n := RSI, RCX, RBX
+	f.pointer("from", from)
+	f.pointer("step", step)
+	f.pointer("n", n)
+	f.Label("next")
+	for i := range 8 {
+		f.MOVQ(Mem{Base: from, Disp: 8 * i}, RAX)
+		f.PREFETCHT1(Mem{Base: RAX})
+	}
+	f.ADDQ(step, from)
+	f.DECQ(n)
+	f.JNE(LabelRef("next"))
+	f.RET()
+}

@@ -23,6 +23,7 @@ func lanes(c *Context) {
 	laneAddMixed(f, 2)
 	laneGather(f)
 	laneScatter(f)
+	laneFetch(f)
 }
 
 func (f laneField) pointer(name string, r Register) { f.Load(f.Param(name), r) }
@@ -33,13 +34,16 @@ func (f laneField) end() {
 }
 
 func mulLanes(f laneField) {
-	f.function("mulIFMA", "func(z, x, y *uint64, step, n int)",
-		"mulIFMA sets z = xy for n > 0 blocks. y advances by step bytes for each.")
-	z, x, y, step, n := RDI, RSI, RDX, RCX, RBX
+	f.function("mulIFMA", "func(z, x, y *uint64, zs, xs, ys, n int)",
+		"mulIFMA sets z = xy for n > 0 blocks. z, x and y advance by so many bytes for each.")
+	z, x, y, n := RDI, RSI, RDX, RBX
+	zs, xs, ys := R8, R9, R10
 	f.pointer("z", z)
 	f.pointer("x", x)
 	f.pointer("y", y)
-	f.pointer("step", step)
+	f.pointer("zs", zs)
+	f.pointer("xs", xs)
+	f.pointer("ys", ys)
 	f.pointer("n", n)
 	f.constants()
 	f.Label("next")
@@ -50,9 +54,9 @@ func mulLanes(f laneField) {
 	)
 	s.columns(f, 0)
 	s.rest(f, 0)
-	f.ADDQ(U32(block), z)
-	f.ADDQ(U32(block), x)
-	f.ADDQ(step, y)
+	f.ADDQ(zs, z)
+	f.ADDQ(xs, x)
+	f.ADDQ(ys, y)
 	f.DECQ(n)
 	f.JNE(LabelRef("next"))
 	f.end()
