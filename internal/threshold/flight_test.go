@@ -22,16 +22,21 @@ import (
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
-// A party that asks and goes away, again and again, takes its own places and not those of
-// others: what was begun goes on without it.
-func TestFlightsOfOne(t *testing.T) {
-	t.Parallel()
+// A loneSigner is a service with a key of one holder.
+type loneSigner struct {
+	*Service
+	t   testing.TB
+	key *key
+}
+
+func newLoneSigner(t testing.TB, slots int) *loneSigner {
+	t.Helper()
 	dir := t.TempDir()
 	st, err := store.Open(filepath.Join(dir, "store.db"), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer st.Close()
+	t.Cleanup(func() { st.Close() })
 	_, signing, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +45,7 @@ func TestFlightsOfOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
+	t.Cleanup(func() { log.Close() })
 	priv, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -50,26 +55,35 @@ func TestFlightsOfOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := &key{name: "code", policy: KeyName(dealing.PublicKey()), root: dealing.PublicKey(), record: dealing.PublicKey(), share: shares[0]}
-	s := &Service{
+	return &loneSigner{&Service{
 		opt:   Options{Store: st, Audit: log, Now: time.Now},
-		slots: make(chan struct{}, 1), flights: make(map[[32]byte]*flight),
+		slots: make(chan struct{}, slots), flights: make(map[[32]byte]*flight),
+	}, t, k}
+}
+
+// ask has a party ask for a share.
+func (s *loneSigner) ask(ctx context.Context, party, m string) error {
+	digest := sha256.Sum256([]byte(m))
+	r, err := thresholdrsa.NewRequest(s.key.record, digest[:], crypto.SHA256)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	s.slots <- struct{}{} // a processor that is busy
-	ask := func(ctx context.Context, party, m string) error {
-		digest := sha256.Sum256([]byte(m))
-		r, err := thresholdrsa.NewRequest(k.record, digest[:], crypto.SHA256)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = s.share(ctx, party, k, r, false, 0)
-		return err
-	}
+	_, err = s.share(ctx, party, s.key, r, false, 0)
+	return err
+}
+
+// A party that asks and goes away, again and again, takes its own places and not those of
+// others: what was begun goes on without it.
+func TestFlightsOfOne(t *testing.T) {
+	t.Parallel()
+	s := newLoneSigner(t, 1)
+	s.slots <- struct{}{} // it is taken
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	limited := 0
 	for i := range maxFlights + 1 {
 		var limit *policy.LimitError
-		switch err := ask(gone, "us1mallory", fmt.Sprint(i)); {
+		switch err := s.ask(gone, "us1mallory", fmt.Sprint(i)); {
 		case errors.As(err, &limit):
 			limited++
 		case !errors.Is(err, context.Canceled):
@@ -80,7 +94,7 @@ func TestFlightsOfOne(t *testing.T) {
 		t.Errorf("%d calls are refused, want %d", limited, want)
 	}
 	<-s.slots
-	if err := ask(t.Context(), "us1alice", "m"); err != nil {
+	if err := s.ask(t.Context(), "us1alice", "m"); err != nil {
 		t.Errorf("another party: %v", err)
 	}
 	s.running.Wait()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/undersign/undersign/internal/cputime"
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
@@ -99,5 +100,65 @@ func TestGatherer(t *testing.T) {
 	}
 	if g.busy != n-1 {
 		t.Errorf("%d busy", g.busy)
+	}
+}
+
+// A service lets more come to the gatherer than there are processors: enough for a batch.
+func TestGatherInService(t *testing.T) {
+	t.Parallel()
+	n := runtime.GOMAXPROCS(0)
+	s := newLoneSigner(t, slotsPerProcessor*n)
+	g := &s.key.gather
+	g.busy = n
+	const calls = 8
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for i := range n + calls {
+		wg.Go(func() {
+			if err := s.ask(t.Context(), fmt.Sprint("party ", i), fmt.Sprint("request ", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for waiting := 0; waiting < n+calls; time.Sleep(time.Millisecond) {
+		g.mu.Lock()
+		waiting = len(g.waiting)
+		g.mu.Unlock()
+		if waiting == cap(s.slots) {
+			t.Errorf("no more than %d come to it", waiting)
+			break
+		}
+	}
+	digest := sha256.Sum256(nil)
+	r, err := thresholdrsa.NewRequest(s.key.record, digest[:], crypto.SHA256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.answer(s.key.share, []*waiter{{r: r}}) // one that was busy ends
+}
+
+// BenchmarkShares is shares of one holder for 64 requests at a time, with a key of 2048
+// bits: as many made at once as there are processors, and as a service does.
+func BenchmarkShares(b *testing.B) {
+	const calls = 64
+	n := 0
+	for _, slots := range []int{1, slotsPerProcessor} {
+		b.Run(fmt.Sprintf("slots=%d", slots), func(b *testing.B) {
+			s := newLoneSigner(b, slots*runtime.GOMAXPROCS(0))
+			start := cputime.Process()
+			for b.Loop() {
+				n++
+				var group sync.WaitGroup
+				for i := range calls {
+					group.Go(func() {
+						if err := s.ask(b.Context(), "user", fmt.Sprint(n, i)); err != nil {
+							b.Error(err)
+						}
+					})
+				}
+				group.Wait()
+			}
+			b.ReportMetric(float64((cputime.Process()-start).Microseconds())/float64(b.N*calls)/1000, "cpu-ms/share")
+		})
 	}
 }

@@ -116,7 +116,7 @@ type Service struct {
 	opt       Options
 	keys      *keyring
 	approvals *approvals
-	slots     chan struct{} // one for each processor
+	slots     chan struct{} // of shares that are being made
 	running   sync.WaitGroup
 	ctx       context.Context // of what outlives a call
 	cancel    context.CancelFunc
@@ -165,7 +165,7 @@ func New(opt Options) (*Service, error) {
 	}
 	s := &Service{
 		opt: opt, keys: keys, approvals: newApprovals(opt.Store, opt.Now, valid),
-		slots: make(chan struct{}, runtime.GOMAXPROCS(0)), flights: make(map[[32]byte]*flight), scores: make(map[scoreKey]int),
+		slots: make(chan struct{}, slotsPerProcessor*runtime.GOMAXPROCS(0)), flights: make(map[[32]byte]*flight), scores: make(map[scoreKey]int),
 		follows: make(map[*key]chan struct{}),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())

@@ -31,6 +31,10 @@ const (
 	maxFlightsOfParty = 128
 )
 
+// slotsPerProcessor shares are between their two records at a time: while one batch is
+// signed another one comes together, and others are being recorded. See gatherer.
+const slotsPerProcessor = 24
+
 // A flight is a signature share that is being made.
 type flight struct {
 	party string // who asked first
