@@ -152,7 +152,7 @@ var testDeps = []string{"github.com/rogpeppe/go-internal", "pgregory.net/rapid",
 	"github.com/nats-io/nats-server", "github.com/nats-io/nkeys"}
 
 // forTests are packages that only tests may import. They may import what tests may.
-var forTests = map[string]bool{"internal/cttest": true, "groupsig/internal/bbstest": true, "groupsig/internal/tokentest": true, "internal/relay/nats/natstest": true}
+var forTests = map[string]bool{"internal/cttest": true, "groupsig/internal/sdhtest": true, "groupsig/internal/bbstest": true, "groupsig/internal/tokentest": true, "internal/relay/nats/natstest": true}
 
 // unsafeOK are the packages that may import unsafe, each with its reason.
 var unsafeOK = map[string]string{
