@@ -199,6 +199,9 @@ func isG2(k *bls.PublicKey) bool { return len(k.Bytes()) == bls.MinSigPublicKeyS
 
 // parseBLSKey reads one of our files.
 func parseBLSKey(file string, data []byte) (bls.Scheme, blsKey, error) {
+	if isAge(data) {
+		return 0, blsKey{}, encryptedKeyError(file)
+	}
 	v, err := keyfile.Parse(data)
 	if err != nil {
 		return 0, blsKey{}, fileError(file, err)

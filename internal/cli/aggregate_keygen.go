@@ -227,7 +227,7 @@ func (o *opener) withSecretHex(path string, f func([]byte) error) error {
 	secret := make([]byte, len(text)/2)
 	defer clear(secret)
 	if !decodeSecretHex(secret, text) {
-		return fmt.Errorf("%s: not hexadecimal", inputName(path))
+		return failf(ExitError, "a seed or key is given in hexadecimal, and not by the words that stand for it", "%s: not hexadecimal", inputName(path))
 	}
 	if err := f(secret); err != nil {
 		return fmt.Errorf("%s: %w", inputName(path), unwrapBLSKey(err))

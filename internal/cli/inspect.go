@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -130,12 +131,39 @@ func (e *env) inspect(c *cobra.Command, file string, sf secretFlags) (*inspectio
 		if v, err = keyfile.Parse(data); err != nil {
 			err = fileError(file, err)
 			if hintOf(err) == "" {
-				err = withHint(err, "if it isn't undersign's, try openssl pkey, x509 or asn1parse")
+				err = withHint(err, "%s", foreignHint(data))
 			}
 			return nil, err
 		}
 	}
 	return inspectObject(v), nil
+}
+
+// foreignHint says what a file may be that isn't one of ours.
+func foreignHint(data []byte) string {
+	text := bytes.TrimSpace(data)
+	for bytes.HasPrefix(text, []byte("#")) { // age's comments
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+		text = bytes.TrimSpace(text)
+	}
+	block, _ := pem.Decode(data)
+	switch {
+	case len(data) == 0:
+		return "the file is empty"
+	case bytes.HasPrefix(text, []byte("AGE-SECRET-KEY-")), bytes.HasPrefix(text, []byte("AGE-PLUGIN-")):
+		return "it is an age identity, which is secret, and opens files with -i"
+	case bytes.HasPrefix(text, []byte("age1")):
+		return "it is an age recipient, to whom files are encrypted with --to"
+	case block == nil:
+		return "if it is a signature, give it to a command that verifies it"
+	case block.Type == "CERTIFICATE":
+		return "try openssl x509 -text -noout -in FILE"
+	case block.Type == "CERTIFICATE REQUEST":
+		return "try openssl req -text -noout -in FILE"
+	case block.Type == "PUBLIC KEY":
+		return "try openssl pkey -pubin -text -noout -in FILE"
+	}
+	return "if it isn't undersign's, try openssl pkey, x509 or asn1parse"
 }
 
 // inspectAge shows what an age file says without being opened.

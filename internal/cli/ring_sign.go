@@ -12,6 +12,9 @@ import (
 	"github.com/undersign/undersign/ring"
 )
 
+// maxRingMessage bounds what is read to be signed.
+const maxRingMessage = 256 << 20
+
 type ringSignFlags struct {
 	outFlags
 	secret    secretFlags
@@ -30,7 +33,7 @@ signed; but two signatures of one holder in one scope can be seen to be of one.
 
 The scope says what the signature is for, such as one vote. Verifiers demand the
 same. Signatures in different rings aren't linked, unless --across-rings is
-given.`,
+given. The file has at most 256 MiB.`,
 		Example: `  undersign ring sign motion.txt --ring board.ring --key alice.key -i alice-age.key --scope 2026-11
   undersign ring sign ballot.txt --ring voters.ring --key bob.key -i bob-age.key --scope mayor --batch`,
 		Args: nargs(1, 1, "a file"),
@@ -57,7 +60,7 @@ type ringSignResult struct {
 
 func (e *env) ringSign(c *cobra.Command, f ringSignFlags, file string) error {
 	ctx := c.Context()
-	msg, err := e.readInput(ctx, file, maxObject)
+	msg, err := e.readInput(ctx, file, maxRingMessage)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -101,7 +102,7 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 		if len(f.sigs) > 0 {
 			sigFile = f.sigs[i]
 		}
-		msg, err := e.readInput(ctx, file, maxObject)
+		msg, err := e.readInput(ctx, file, maxRingMessage)
 		if err != nil {
 			return err
 		}
@@ -111,6 +112,8 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 		switch {
 		case errors.Is(err, ring.ErrSignature):
 			v.Status, v.Reason = "invalid", ringReason(err)
+		case len(f.sigs) == 0 && errors.Is(err, fs.ErrNotExist):
+			return withHint(err, "name the signature with --sig FILE")
 		case err != nil:
 			return err
 		case sig.Ring() != d || sig.Group() != r.Group():
@@ -128,7 +131,7 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 	if err := flush(); err != nil {
 		return err
 	}
-	refused := 0
+	refused, invalid := 0, false
 	signed := make(map[string]string) // by key image
 	for i := range result.Signatures {
 		v := &result.Signatures[i]
@@ -142,6 +145,7 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 		if v.Status != "valid" {
 			refused++
 		}
+		invalid = invalid || v.Reason == notOfScope
 	}
 	result.Valid = refused == 0
 	err = e.print(result, func(w io.Writer) {
@@ -152,12 +156,18 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 	if err != nil || refused == 0 {
 		return err
 	}
-	return failf(ExitInvalid, "", "%d of %d signatures are refused", refused, len(files))
+	hint := ""
+	if invalid {
+		hint = "a signature is for one scope: give the --scope, and --across-rings, that it was made with"
+	}
+	return failf(ExitInvalid, hint, "%d of %d signatures are refused", refused, len(files))
 }
 
 // maxRingBatch bounds the signatures that are verified at a time, in keys: each takes half a
 // kilobyte of memory. Far fewer would do for the speed, and for tests.
 var maxRingBatch = 1 << 17
+
+const notOfScope = "it isn't of this ring, file and scope"
 
 // refuseBad enters what a batch's verification found.
 func refuseBad(verdicts []ringVerdict, err error) error {
@@ -170,7 +180,7 @@ func refuseBad(verdicts []ringVerdict, err error) error {
 	}
 	for _, i := range be.Bad {
 		if v := &verdicts[i]; v.Status == "valid" {
-			v.Status, v.Image, v.Reason = "invalid", "", "it isn't of this ring, file and scope"
+			v.Status, v.Image, v.Reason = "invalid", "", notOfScope
 		}
 	}
 	return nil

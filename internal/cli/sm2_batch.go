@@ -227,10 +227,13 @@ func sm2Progress(p *progress, size int64) func(sm2stream.Progress) {
 }
 
 func printSM2Summary(w io.Writer, s *sm2stream.Summary) {
-	if s.Bad == 0 {
-		fmt.Fprintf(w, "%d signatures, all good", s.Items)
-	} else {
-		fmt.Fprintf(w, "%d signatures: %d good, %d bad", s.Items, s.Items-s.Bad, s.Bad)
+	switch {
+	case s.Items == 0:
+		fmt.Fprint(w, "0 signatures: nothing was verified")
+	case s.Bad == 0:
+		fmt.Fprintf(w, "%s, all good", countOf(int(s.Items), "signature"))
+	default:
+		fmt.Fprintf(w, "%s: %d good, %d bad", countOf(int(s.Items), "signature"), s.Items-s.Bad, s.Bad)
 	}
 	if s.Malformed > 0 {
 		fmt.Fprintf(w, " (%d malformed)", s.Malformed)

@@ -205,6 +205,8 @@ func (e *env) readSM2PublicKey(ctx context.Context, path string) (*ecdsa.PublicK
 	block, _ := pem.Decode(data)
 	var key any
 	switch {
+	case isAge(data):
+		return nil, encryptedKeyError(path)
 	case block == nil:
 		return nil, fmt.Errorf("%s: not a public key in PEM", inputName(path))
 	case strings.HasSuffix(block.Type, "PRIVATE KEY"):

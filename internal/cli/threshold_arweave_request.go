@@ -104,12 +104,17 @@ for the holder's key. A holder looks at it before it signs the request.`,
 			if err != nil {
 				return err
 			}
-			if _, err := e.txRequest(ctx, args[0], request, p, digest); err != nil {
+			r, err := e.txRequest(ctx, args[0], request, p, digest)
+			if err != nil {
 				return err
 			}
 			res := describeTx(t)
 			res.Digest = hex.EncodeToString(digest)
-			return e.print(res, func(w io.Writer) { writeFields(w, res.fields()) })
+			return e.print(res, func(w io.Writer) {
+				writeFields(w, res.fields())
+				id := r.ID()
+				fmt.Fprintf(w, "\nthe request %x is for it\n", id[:8])
+			})
 		},
 	}
 	addKeyFlag(c, &key)

@@ -6,8 +6,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -30,12 +32,16 @@ in DER; "openssl asn1parse -inform DER" shows it too.`,
   undersign threshold cert show ca.tbs --request from-bob.req`,
 		Args: nargs(1, 1, "a file with what is to be signed"),
 		RunE: func(c *cobra.Command, args []string) error {
-			u, _, err := e.readPlan(c.Context(), args[0], request, nil)
+			u, r, err := e.readPlan(c.Context(), args[0], request, nil)
 			if err != nil {
 				return err
 			}
 			res := describeUnsigned(u)
-			return e.print(res, func(w io.Writer) { writeFields(w, res.fields()) })
+			return e.print(res, func(w io.Writer) {
+				writeFields(w, res.fields())
+				id := r.ID()
+				fmt.Fprintf(w, "\nthe request %x is for it\n", id[:8])
+			})
 		},
 	}
 	addPlanRequestFlag(c, &request)
@@ -113,6 +119,9 @@ func (e *env) readPlan(ctx context.Context, file, request string, p *thresholdrs
 		return nil, nil, err
 	}
 	r, err := e.readRequest(ctx, request, p)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = withHint(err, "give the file NAME.tbs, and the request that was made with it by --request if that isn't beside it")
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -315,11 +315,18 @@ func (e *env) readRSAKey(ctx context.Context, file string) (pub *rsa.PublicKey, 
 	return parseRSAKey(file, data)
 }
 
+// encryptedKeyError is about a secret where a public key is wanted.
+func encryptedKeyError(file string) error {
+	return failf(ExitError, "give the public key that was written with it", "%s is encrypted, and not a public key", inputName(file))
+}
+
 // parseRSAKey does that with the content of the file.
 func parseRSAKey(file string, data []byte) (pub *rsa.PublicKey, name string, err error) {
 	var key any
 	block, _ := pem.Decode(data)
 	switch {
+	case isAge(data):
+		return nil, "", encryptedKeyError(file)
 	case block == nil, strings.HasPrefix(block.Type, "UNDERSIGN "):
 		p, err := keyfile.ParseAs[*thresholdrsa.PublicKey](data)
 		if err != nil {

@@ -11,6 +11,20 @@ import (
 
 // wantedHints say which file is meant where another was given, by what is wanted.
 var wantedHints = map[string]string{
+	"THRESHOLD RSA PUBLIC KEY": "give the threshold public key, such as threshold.pub",
+	"THRESHOLD RSA DEALING":    "give the dealing, ceremony.txt, that was written with the key",
+	"THRESHOLD RSA SHARE":      "give the holder's share, such as NAME.share",
+	"SIGNING REQUEST":          "give the request, FILE.req, that \"undersign threshold request\" has written",
+	"SIGNATURE SHARE":          "give the signature share that \"undersign threshold sign\" has written",
+	"RECEIVER":                 "give the card that \"undersign threshold refresh card\" or \"reshare card\" has written",
+	"RECEIVER KEY":             "give the key that was written beside the card",
+	"CEREMONY PROPOSAL":        "give the proposal, such as proposal.txt",
+	"CEREMONY CONTRIBUTION":    "give a contribution, such as proposal.NAME.contribution",
+	"CEREMONY REFUSAL":         "give a refusal, such as proposal.NAME.refusal",
+	"CEREMONY ACKNOWLEDGEMENT": "give an acknowledgement, such as proposal.NAME.ack",
+	"CEREMONY CERTIFICATE":     "give the certificate that \"commit\" has written, such as certificate.txt",
+	"BLS SECRET KEY":           "give the secret key that \"undersign aggregate keygen\" has written",
+
 	"GROUP KEY":             "give the group key, such as group.pub",
 	"GROUP DRAFT":           "give the draft that \"undersign group draft\" has written",
 	"GROUP ISSUER":          "give the issuer's file, such as issuer.age",
