@@ -286,6 +286,8 @@ func (k *GroupKey) newUpdate(s *state.State) (*Update, error) {
 
 func (u *Update) empty() bool { return u == nil || u.root == nil }
 
+var errNoUpdate = &state.StaleError{What: "update", Reason: "it is empty"}
+
 // at returns the key after n steps.
 func (u *Update) at(n int) *GroupKey {
 	if n == 0 {
@@ -324,7 +326,10 @@ func (u *Update) KeyAt(version uint64) (*GroupKey, error) {
 
 // of refuses an update of another group.
 func (u *Update) of(k *GroupKey) error {
-	if u.empty() || u.root.id != k.id {
+	if u.empty() {
+		return errNoUpdate
+	}
+	if u.root.id != k.id {
 		return &state.StaleError{What: "update", Reason: "it is of another group"}
 	}
 	return nil
@@ -334,6 +339,9 @@ func (u *Update) of(k *GroupKey) error {
 // which may be nil: under a key that has been replaced anybody can sign, and so an issuer
 // that has lost steps would let everybody in.
 func (u *Update) Replaces(old *Update) error {
+	if u.empty() {
+		return errNoUpdate
+	}
 	if old == nil {
 		return u.State.Replaces(nil)
 	}

@@ -12,7 +12,7 @@ import (
 func TestZeroValues(t *testing.T) {
 	zerotest.Test(t, []any{
 		new(Draft), new(GroupKey), new(RoleKeys), new(PendingMember), new(MemberKey), new(Opening), new(Update), new(Batch),
-	}, "Batch.Verify", "Update.Replaces", "Update.Follows")
+	}, "Batch.Verify", "Update.Follows")
 	for _, b := range []*Batch{new(Batch), new(GroupKey).Batch()} {
 		b.Add(message("m"), nil, nil)
 		if b.Verify() == nil {
