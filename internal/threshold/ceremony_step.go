@@ -329,7 +329,7 @@ func (t *task) receive(step *thresholdv1.ReceiveStep, committed *thresholdrsa.Ce
 		}
 		contributions = append(contributions, c)
 	}
-	opts := &thresholdrsa.ReceiveOptions{Certificate: committed}
+	opts := &thresholdrsa.ReceiveOptions{Certificate: committed, InsecureSecond: strings.EqualFold(t.s.opt.Config.InsecureSecond, hex.EncodeToString(t.id[:]))}
 	cardKey, cardFile, err := t.openCardKey()
 	if err != nil {
 		return nil, nil, err

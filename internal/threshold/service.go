@@ -57,6 +57,10 @@ type Config struct {
 	PassphraseFile string `toml:"passphrase-file"`
 	// ApprovalHours is how long a request waits for a person. 0 means 24.
 	ApprovalHours int `toml:"approval-hours"`
+	// InsecureSecond is the ID of a ceremony by which the node takes a share though it has
+	// acknowledged another one's outcome. If both are committed the key may fall apart into
+	// two sharings, so it is for when the other can't be ended any more.
+	InsecureSecond string `toml:"insecure-second"`
 	// Dealer lets the node make keys for others.
 	Dealer Dealer `toml:"dealer"`
 }
@@ -143,6 +147,9 @@ func New(opt Options) (*Service, error) {
 		return nil, errors.New("threshold: approval-hours isn't from 1 to 8760")
 	case valid == 0:
 		valid = 24 * time.Hour
+	}
+	if id, err := hex.DecodeString(opt.Config.InsecureSecond); err != nil || len(id) != 0 && len(id) != 32 {
+		return nil, errors.New("threshold: insecure-second isn't the ID of a ceremony, of 64 hexadecimal digits")
 	}
 	// Before there is a share in memory.
 	if err := noDumps(); err != nil {
