@@ -194,7 +194,9 @@ func find(name string, names map[string]string, nodes map[string]*PlanNode) (str
 	return "", invalidf("threshold: no node is called %q", name)
 }
 
-// locate asks all peers which share of a record they hold.
+// locate asks all peers which share of a record they hold. Of several who say that they
+// hold the same one it takes the one that this node calls by the holder's name: another
+// one can't make the holder's card, but it could keep the ceremony from getting on.
 func (s *Service) locate(ctx context.Context, k *key, record *thresholdrsa.PublicKey, peers []Peer) map[int]string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -214,8 +216,8 @@ func (s *Service) locate(ctx context.Context, k *key, record *thresholdrsa.Publi
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if found[int(resp.Index)] == "" {
-				found[int(resp.Index)] = peer.Fingerprint
+			if i := int(resp.Index); found[i] == "" || peer.Name == record.Holders()[i-1].Name {
+				found[i] = peer.Fingerprint
 			}
 		})
 	}

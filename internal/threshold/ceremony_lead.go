@@ -271,7 +271,7 @@ func (s *Service) commit(ctx context.Context, p *Plan, st *thresholdv1.CeremonyS
 		st.Participants[i].State = stateReceived
 		if resp.Refusal != nil {
 			st.Participants[i].State, st.Participants[i].Problem = stateRefused, s.refusal(p, byOld, pr, resp.Refusal)
-			return s.setPart(id, fmt.Sprint(partRefusal, p.Nodes[i].New), resp.Refusal)
+			return nil
 		}
 		ack := new(thresholdrsa.Ack)
 		if err := ack.UnmarshalBinary(resp.Ack); err != nil || ack.Index() != p.Nodes[i].New {

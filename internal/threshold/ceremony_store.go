@@ -27,8 +27,6 @@ const (
 	partCards        = "cards"
 	partMine         = "mine" // this node's contribution, behind the ID of its proposal
 	partContribution = "contribution."
-	partAck          = "ack."
-	partRefusal      = "refusal."
 	partCertificate  = "certificate"
 	partFinished     = "finished."
 )
