@@ -93,4 +93,7 @@ func TestDecrypt(t *testing.T) {
 	if f.Opener.k.Decrypt(&r.token) != nil {
 		t.Error("encryptions of different tokens")
 	}
+	if f.Opener.k.AddEncrypted(f.G.k, f.G.NewRegister(), r.record(&j.challenge), &r.token) == nil {
+		t.Error("recorded with different tokens")
+	}
 }

@@ -220,13 +220,23 @@ func (s *Suite[P, G, I, O, J, M, S, R, C]) consent(t *testing.T) {
 	refused(t, errs)
 }
 
-// Anybody can sign for an opener's key of small order: lists, and openings.
+// Anybody can sign for an opener's key of small order: lists, and openings. One key must not
+// decrypt both encryptions.
 func (s *Suite[P, G, I, O, J, M, S, R, C]) weakOpener(t *testing.T) {
-	weak := s.NewOpener().Public()
+	opener := s.NewOpener()
+	weak := opener.Public()
 	list := weak[len(weak)-32:]
 	clear(list)
 	list[0] = 1
 	if _, err := s.Propose("test", s.NewIssuer().Public(), weak).ID(); err == nil {
 		t.Error("accepted")
+	}
+	b := Must(opener.MarshalBinary())
+	if len(b) < 2+2*bls12381.ScalarSize {
+		return // it has no keys to decrypt by
+	}
+	copy(b[2+bls12381.ScalarSize:], b[2:2+bls12381.ScalarSize])
+	if s.Zero().Opener.UnmarshalBinary(b) == nil {
+		t.Error("z1 = z0 is accepted")
 	}
 }
