@@ -114,7 +114,8 @@ type Aggregator struct {
 	ledger ledger
 
 	view       View
-	lastView   View // of those in the journal
+	leastView  uint64 // version by which a message in the journal was admitted: the latest
+	lastView   View   // of those in the journal
 	head       uint64
 	hasHead    bool
 	draining   bool
@@ -200,8 +201,15 @@ func (a *Aggregator) Stats() AggregatorStats {
 func (a *Aggregator) Head() uint64 { return a.head }
 
 // SetView changes the directory for what comes. Batches that were proposed stay with the
-// version they name.
+// version they name. After a start nothing is admitted or proposed by a version that is
+// older than those before: it doesn't have all clients whose messages were acknowledged.
 func (a *Aggregator) SetView(v View) { a.view = v }
+
+// current reports whether the directory and the height are known, as far as they were
+// before the start.
+func (a *Aggregator) current() bool {
+	return a.hasHead && a.view != nil && a.view.Version() >= a.leastView
+}
 
 // Drain makes the aggregator take no more messages, and bring those it has to an end. It
 // is done when [AggregatorStats] has none waiting and no rounds.

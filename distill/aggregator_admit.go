@@ -73,7 +73,7 @@ func (e *poolEntry) same(x *poolEntry) bool { return e.hash == x.hash && e.notAf
 // nobody greedy, costs more than that.
 func (a *Aggregator) examine(now int64, s *Submission) (c *clientState, rule Rule, wait int64) {
 	switch {
-	case a.view == nil || !a.hasHead:
+	case !a.current():
 		return nil, RuleNoHead, a.limits.BatchAge
 	case a.view.FirstInactive([]uint64{s.ID}) >= 0:
 		return nil, RuleInactive, 0

@@ -5,6 +5,7 @@ package distill
 
 import (
 	"bytes"
+	"math/big"
 	"testing"
 )
 
@@ -393,6 +394,46 @@ func TestAggregatorDirectoryChangesBeforeAdmission(t *testing.T) {
 		}
 		if s := a.Stats(); s.Published != 1 || s.Unsealed != 0 || s.Stragglers != 0 {
 			t.Fatalf("%v: %+v", mode, s)
+		}
+	}
+}
+
+// TestAggregatorOldDirectory has an aggregator start with a directory that is older than the
+// one by which messages were admitted, as the first heights that it hears of are. It waits,
+// and doesn't take clients that it knew for unknown ones.
+func TestAggregatorOldDirectory(t *testing.T) {
+	for _, mode := range []Mode{ModeEd25519, ModeFolded, ModeLean} {
+		w := newPartyNet(t, 3, 0, nil)
+		old := w.view
+		now := w.renewed(nil, nil)
+		w.setKeys(3, blsKey(t, big.NewInt(77_011)), edKey("newcomer", 3))
+		j := new(MemoryJournal)
+		known := func(c *AggregatorConfig) { c.Mode = mode }
+		admit(t, w.open(firstAgg, j, known), 0, w.messages(mode, 4)...)
+
+		w.view = old
+		a := w.open(firstAgg, j, known)
+		w.view = now
+		for at := int64(0); at < 3000; at += 100 {
+			if out, err := a.Tick(at); err != nil || len(out) > 0 {
+				t.Fatalf("%v: with an old directory: %+v, %v", mode, out, err)
+			}
+		}
+		for id := range uint64(4) {
+			out, err := a.HandleSubmission(3000, w.submission(mode, id, 2, 1000, "another"))
+			r := actions[SendRefusal](out)
+			if err != nil || len(r) != 1 || r[0].Refusal.Rule != RuleNoHead || r[0].Refusal.RetryAfter <= 0 {
+				t.Fatalf("%v: client %d: %+v, %v", mode, id, out, err)
+			}
+		}
+		if s := a.Stats(); s.Waiting != 4 || s.Dropped != 0 {
+			t.Fatalf("%v: %+v", mode, s)
+		}
+
+		a.SetView(now)
+		out, err := a.Tick(4000)
+		if err != nil || len(proposals(out)) != 4 || len(actions[SendRefusal](out)) > 0 {
+			t.Fatalf("%v: %d proposals, %v", mode, len(proposals(out)), err)
 		}
 	}
 }

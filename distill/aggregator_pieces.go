@@ -31,6 +31,9 @@ const (
 	pieceBytes    = 1 << 20
 )
 
+// noVersion stands for that of a message without one.
+const noVersion = math.MaxUint64
+
 // A piece of which less than a part is left is written anew, lest a few messages that
 // stay for long keep many others on disk.
 const pieceSparse = 8
@@ -129,7 +132,7 @@ func (a *Aggregator) pieceRecord(p *piece) Record {
 		if m.view != nil {
 			e.U64(m.view.Version())
 		} else {
-			e.U64(math.MaxUint64) // there is none
+			e.U64(noVersion)
 		}
 		e.Bytes(w.Signature)
 		e.Bytes(w.Payload)
@@ -185,6 +188,9 @@ func (a *Aggregator) loadPiece(d *wire.Decoder, no uint64) error {
 		}
 		if a.client(e.id).find(e.nonce) != nil {
 			return fmt.Errorf("message %d of client %d is there twice", e.nonce, e.id)
+		}
+		if version != noVersion {
+			a.leastView = max(a.leastView, version)
 		}
 		e.piece, e.at = p, uint32(i)
 		p.entries[i] = e

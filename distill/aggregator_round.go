@@ -67,7 +67,7 @@ func (r *round) find(id uint64) int {
 }
 
 func (a *Aggregator) canPropose() bool {
-	return a.resumed && a.hasHead && a.view != nil && !a.recovering && len(a.rounds) < a.limits.InFlight
+	return a.resumed && a.current() && !a.recovering && len(a.rounds) < a.limits.InFlight
 }
 
 func (a *Aggregator) mayPropose(now int64) bool {

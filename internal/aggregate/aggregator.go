@@ -109,6 +109,12 @@ func newAggregator(s *Service) (*aggregator, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The heights that come first may be older than what was known before the start.
+	view, err := a.dir.latest()
+	if err != nil {
+		return nil, err
+	}
+	a.setView(view)
 	// What happens here is the answer to a restored state; from now on the journal says
 	// itself that it waits to be settled.
 	if restored {
@@ -343,9 +349,8 @@ func (a *aggregator) setHead(ctx context.Context, h *distill.SignedHead) {
 		return
 	}
 	a.do(ctx, func(now int64) error {
-		if old := a.view.Load(); old == nil || old.Version() < view.Version() {
-			a.view.Store(&viewBox{view})
-			a.machine.SetView(view)
+		if a.view.Load().Version() < view.Version() {
+			a.setView(view)
 		}
 		out, err := a.machine.HandleHead(now, h)
 		if err == nil && a.machine.Head() == h.Hgt.Height {
@@ -357,6 +362,11 @@ func (a *aggregator) setHead(ctx context.Context, h *distill.SignedHead) {
 		}
 		return a.done(out, err)
 	})
+}
+
+func (a *aggregator) setView(v distill.View) {
+	a.view.Store(&viewBox{v})
+	a.machine.SetView(v)
 }
 
 // recover finds out, after the node was restored from a backup, which numbers of batches

@@ -22,6 +22,8 @@ type directory interface {
 	at(version uint64) (distill.View, error)
 	// view returns the version, or a later one, and gets it if need be.
 	view(ctx context.Context, version uint64) (distill.View, error)
+	// latest returns the newest version that is here.
+	latest() (distill.View, error)
 }
 
 // localDirectory is that of a validator on the same node.
@@ -29,6 +31,10 @@ type localDirectory struct{ v *validator }
 
 func (d localDirectory) at(version uint64) (distill.View, error) {
 	return d.v.v.Directory().At(version)
+}
+
+func (d localDirectory) latest() (distill.View, error) {
+	return d.at(d.v.v.Directory().Version())
 }
 
 func (d localDirectory) view(_ context.Context, version uint64) (distill.View, error) {
@@ -63,6 +69,8 @@ func openFollower(a *aggregator) (*follower, error) {
 }
 
 func (f *follower) at(version uint64) (distill.View, error) { return f.dir.At(version) }
+
+func (f *follower) latest() (distill.View, error) { return f.dir.At(f.dir.Version()) }
 
 func (f *follower) view(ctx context.Context, version uint64) (distill.View, error) {
 	f.mu.Lock()

@@ -39,15 +39,17 @@ func (h *histogram) percentiles() Percentiles {
 	for i := range h.buckets {
 		total += h.buckets[i].Load()
 	}
+	longest := float64(h.max.Load()) / 1e6
 	at := func(q float64) float64 {
 		sum := uint64(0)
 		for i := range h.buckets {
 			sum += h.buckets[i].Load()
 			if total > 0 && float64(sum) >= q*float64(total) {
-				return float64(shortest) * math.Pow(bucketRatio, float64(i)) / 1e6
+				// The end of the bucket, which may be beyond all that is in it.
+				return min(float64(shortest)*math.Pow(bucketRatio, float64(i))/1e6, longest)
 			}
 		}
 		return 0
 	}
-	return Percentiles{at(0.5), at(0.9), at(0.99), float64(h.max.Load()) / 1e6}
+	return Percentiles{at(0.5), at(0.9), at(0.99), longest}
 }
