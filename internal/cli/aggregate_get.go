@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +48,7 @@ is honest.`,
 				outcomeResult
 				PayloadHash string `json:"payload_hash,omitempty"`
 				At          uint64 `json:"at_height"`
-			}{outcomeResult{ID: look.ID, Nonce: look.Nonce, Outcome: look.Code.String(), AppCode: look.AppCode, Height: look.ExecHeight}, "", look.Height}
+			}{outcomeResult{ID: look.ID, Nonce: look.Nonce, Outcome: strings.ToLower(strings.ReplaceAll(look.Code.String(), "_", " ")), AppCode: look.AppCode, Height: look.ExecHeight}, "", look.Height}
 			if look.Code == distill.LookExecuted {
 				r.Code, r.PayloadHash = look.FirstCode.String(), hex.EncodeToString(look.PayloadHash[:])
 			}

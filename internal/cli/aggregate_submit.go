@@ -139,7 +139,7 @@ func (e *env) aggregateSubmit(ctx context.Context, f aggregateSubmitFlags, file 
 			return failf(ExitRefused, hint, "the network doesn't take the keys of client %d", cl.ID())
 		}
 		if err != nil {
-			return withHint(fmt.Errorf("message %d has no receipt yet: %w", nonce, err), "it is kept, and goes on with \"undersign aggregate submit --dir %s\"", dir)
+			return withHint(fmt.Errorf("message %d has no receipt yet: %w", nonce, err), "message %d is kept, and goes on with \"undersign aggregate submit --dir %s\"", nonce, dir)
 		}
 		r := newOutcomeResult(cl.ID(), nonce, o)
 		if nonce == nonces[len(nonces)-1] && f.receipt != "" {

@@ -79,9 +79,13 @@ func run(ctx context.Context, e *env, root *cobra.Command, args []string) int {
 	}
 	switch {
 	case ctx.Err() != nil && isContextError(err):
-		err = &Error{Err: errors.New("interrupted"), Code: ExitInterrupted}
+		err = &Error{Err: errors.New("interrupted"), Hint: hintOf(err), Code: ExitInterrupted}
 	case e.timeout > 0 && errors.Is(err, context.DeadlineExceeded):
-		err = failf(ExitError, "give it longer with --timeout", "timed out after %v", e.timeout)
+		hint := "give it longer with --timeout"
+		if own := hintOf(err); own != "" { // what was begun
+			hint = own
+		}
+		err = failf(ExitError, hint, "timed out after %v", e.timeout)
 	case !e.running:
 		err = asUsageError(flagGroupError(err), cmd)
 	}
