@@ -134,7 +134,7 @@ func (t *task) join(approve bool) error {
 	}
 	if name != nil {
 		t.key = s.keys.named(string(name))
-		if t.key == nil {
+		if t.key == nil || t.key.policy != KeyName(t.p.Parent) { // or another one is called that now
 			return connect.NewError(connect.CodeFailedPrecondition, errors.New("threshold: the key isn't at the node any more"))
 		}
 		return nil
@@ -467,6 +467,10 @@ func (s *Service) newcomer(name string, p *thresholdrsa.PublicKey) error {
 	}
 	if s.keys.named(name) != nil {
 		return invalidf("threshold: another key is called %s here", name)
+	}
+	// Before it is written: a node that starts takes the first record of a key that it finds.
+	if k := s.keys.named(KeyName(p)); k != nil {
+		return invalidf("threshold: the key is called %s here, and no certificate leads from its record to the plan's", k.name)
 	}
 	if _, err := s.keys.lock.newRecipients(); err != nil {
 		return connect.NewError(connect.CodeFailedPrecondition, err)

@@ -4,13 +4,19 @@
 package threshold_test
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
 	"encoding/hex"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"connectrpc.com/connect"
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
 	"github.com/undersign/undersign/internal/threshold"
+	"github.com/undersign/undersign/keyfile"
+	"github.com/undersign/undersign/thresholdrsa"
 )
 
 // change replaces the plan by a changed one, which the leader hasn't stored.
@@ -124,5 +130,95 @@ func TestNewcomerOfTwo(t *testing.T) {
 	}
 	if p, index := dave.held(); index != 3 || p.Epoch() != c.key.Epoch()+1 {
 		t.Errorf("dave holds share %d of epoch %d", index, p.Epoch())
+	}
+}
+
+// Under the name by which a node has joined there is another key by now. It has nothing to
+// do with the ceremony.
+func TestJoinedUnderAnotherName(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 2, nil)
+	alice := c.nodes[0]
+	dave := c.start("dave", c.makeDir("dave", allowAll))
+	alice.meet(dave)
+	st := alice.startCeremony(&thresholdv1.StartCeremonyRequest{Key: "code", Receivers: []string{"alice", "bob", "dave"}})
+	if _, err := dave.as(dave.id).JoinCeremony(t.Context(), &thresholdv1.JoinCeremonyRequest{Id: st.Id, Name: "code"}); err != nil {
+		t.Fatal(err)
+	}
+	card := func() error {
+		_, err := dave.as(alice.id).Ceremony(t.Context(), &thresholdv1.CeremonyRequest{
+			Plan: st.Plan, Key: threshold.KeyName(c.key), Step: &thresholdv1.CeremonyRequest_Card{Card: &thresholdv1.CardStep{}},
+		})
+		return err
+	}
+	if err := card(); err != nil {
+		t.Fatal(err)
+	}
+	if err := dave.stop(); err != nil {
+		t.Fatal(err)
+	}
+	priv, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dealing, _, err := thresholdrsa.Import(priv, 2, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := keyfile.Encode(dealing.PublicKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dave.dir, "keys", "code.pub"), record, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dave = c.restart(dave)
+	if err := card(); connect.CodeOf(err) != connect.CodeFailedPrecondition {
+		t.Errorf("a card for another key: %v", err)
+	}
+}
+
+// A plan about a record that somebody made up for a key which a node coordinates is refused,
+// and leaves nothing that would be found when the node starts.
+func TestMadeUpRecord(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 2, nil)
+	alice := c.nodes[0]
+	dir := c.makeDir("dave", allowAll)
+	record, err := keyfile.Encode(c.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := threshold.Hold(dir, threshold.Config{}, "code", record, nil); err != nil {
+		t.Fatal(err)
+	}
+	dave := c.start("dave", dir)
+	alice.meet(dave)
+	other, _, err := thresholdrsa.Deal(testKey(t), 2, 2, &thresholdrsa.DealOptions{Names: holderNames[:2]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := c.byHand(t, alice)
+	h.change(func() {
+		h.plan.Parent = other.PublicKey()
+		h.plan.Nodes = append(h.plan.Nodes, threshold.PlanNode{Party: dave.Fingerprint(), Name: "dave", New: 3})
+	})
+	h.nodes[dave.Fingerprint()] = dave
+	last := h.plan.Nodes[2]
+	if r, err := h.ask(alice, last, &thresholdv1.CeremonyRequest{Step: &thresholdv1.CeremonyRequest_Card{Card: &thresholdv1.CardStep{}}}); err != nil || r.Joined {
+		t.Fatal(r, err)
+	}
+	for _, name := range []string{"code", "a", ""} {
+		_, err := dave.as(dave.id).JoinCeremony(t.Context(), &thresholdv1.JoinCeremonyRequest{Id: h.id, Name: name})
+		if connect.CodeOf(err) != connect.CodeInvalidArgument {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if err := dave.stop(); err != nil {
+		t.Fatal(err)
+	}
+	dave = c.restart(dave)
+	if p, _ := dave.held(); p.ID() != c.key.ID() {
+		t.Error("dave has the other record")
 	}
 }
