@@ -6,6 +6,8 @@ package cli
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -127,12 +129,15 @@ it.`,
   undersign audit verify alice.jsonl --key alice.pub --known 5be9...`,
 		Args: nargs(0, 1, "an audit log"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if b, err := hex.DecodeString(known); err != nil || known != "" && len(b) != sha256.Size {
+				return usagef(c, "--known: a record's hash has %d hexadecimal digits", 2*sha256.Size)
+			}
 			r, name, key, err := f.open(e, c, args)
 			if err != nil {
 				return err
 			}
 			defer r.Close()
-			report, err := verifyAudit(r, name, key, known, func(*audit.Record) {})
+			report, err := verifyAudit(r, name, key, strings.ToLower(known), func(*audit.Record) {})
 			if err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"filippo.io/age"
@@ -263,6 +264,8 @@ func (e *env) restore(ctx context.Context, file, dir string, f secretFlags) (m n
 	plain, err := age.Decrypt(encrypted, ids...)
 	var none *age.NoIdentityMatchError
 	switch {
+	case errors.As(err, &none) && slices.Contains(none.StanzaTypes, "scrypt"):
+		return m, fmt.Errorf("%s: %w", inputName(file), keyfile.ErrPassphrase)
 	case errors.As(err, &none):
 		return m, failf(ExitError, "name the age identity file that opens it with -i FILE", "%s: no identity opens it", inputName(file))
 	case err != nil:
