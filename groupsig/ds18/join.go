@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
@@ -55,11 +54,10 @@ func (j *Join) prepare(key ed25519.PrivateKey) error {
 		}
 	}()
 	r.token = j.g.k.Encrypt(&w[0], &w[1], &w[2])
-	proof, err := r.statement(j.g).Prove(dstJoin, j.challenge.Context(nil), w)
-	if err != nil {
+	var err error
+	if r.proof, err = r.statement(j.g).ProveBytes(dstJoin, j.challenge.Context(nil), w); err != nil {
 		return err
 	}
-	r.proof = proof.Append(nil)
 	return r.reg.Sign(r.record(&j.challenge), key)
 }
 
@@ -78,11 +76,7 @@ func (g *GroupKey) check(c *Challenge, r *Request, key ed25519.PublicKey) error 
 	if r.hasZero() {
 		return errors.New("a point is zero")
 	}
-	proof, err := sigma.Decode(r.proof, 4)
-	if err != nil {
-		return err
-	}
-	if err := r.statement(g).VerifyVarTime(dstJoin, c.Context(nil), proof); err != nil {
+	if err := r.statement(g).VerifyBytesVarTime(dstJoin, c.Context(nil), r.proof); err != nil {
 		return err
 	}
 	return r.record(c).Verify(key)

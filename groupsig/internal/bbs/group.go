@@ -262,11 +262,7 @@ func (k *GroupKey) checkConsent(role int) error {
 		}
 		return nil
 	}
-	p, err := sigma.Decode(b, st.Secrets)
-	if err != nil {
-		return err
-	}
-	if err := st.VerifyVarTime(k.dst("pop"), k.context("pop/"+roleNames[role]), p); err != nil {
+	if err := st.VerifyBytesVarTime(k.dst("pop"), k.context("pop/"+roleNames[role]), b); err != nil {
 		return errors.New("the proof of possession is wrong")
 	}
 	return nil
@@ -282,11 +278,7 @@ func agree(d *Draft, role int, secrets []bls12381.Scalar) ([]byte, error) {
 	if st == nil {
 		return nil, errors.New("groupsig: the group has no such role")
 	}
-	p, err := st.Prove(k.dst("pop"), k.context("pop/"+roleNames[role]), secrets)
-	if err != nil {
-		return nil, err
-	}
-	return p.Append(nil), nil
+	return st.ProveBytes(k.dst("pop"), k.context("pop/"+roleNames[role]), secrets)
 }
 
 // empty reports whether k is nil, or not made by NewGroupKey.

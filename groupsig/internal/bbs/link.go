@@ -131,20 +131,12 @@ func (m *MemberKey) prove(op string, l *links, set []Signed) ([]byte, error) {
 	w := make([]bls12381.Scalar, 1)
 	w[0].Set(&m.y)
 	defer wipeScalars(w)
-	p, err := l.st.Prove(m.gk.dst(op), l.context, w)
-	if err != nil {
-		return nil, err
-	}
-	return p.Append(nil), nil
+	return l.st.ProveBytes(m.gk.dst(op), l.context, w)
 }
 
 // verifyLink checks the proof of a link.
 func (k *GroupKey) verifyLink(op string, l *links, proof []byte) error {
-	p, err := sigma.Decode(proof, 1)
-	if err != nil {
-		return fmt.Errorf("groupsig: link: %w", err)
-	}
-	if l.st.VerifyVarTime(k.dst(op), l.context, p) != nil {
+	if l.st.VerifyBytesVarTime(k.dst(op), l.context, proof) != nil {
 		return errors.New("groupsig: the link is wrong")
 	}
 	return nil

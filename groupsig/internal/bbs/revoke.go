@@ -81,11 +81,7 @@ func (k *GroupKey) format(what, op string, role int, sections ...state.Section) 
 	return &state.Format{
 		What: what, DST: dst, Group: k.id, Sections: sections, SigSize: sigma.Size(1),
 		Verify: func(msg, sig []byte) error {
-			p, err := sigma.Decode(sig, 1)
-			if err != nil {
-				return err
-			}
-			if k.authority(role).VerifyVarTime(dst, k.context(op).Bytes("state", msg), p) != nil {
+			if k.authority(role).VerifyBytesVarTime(dst, k.context(op).Bytes("state", msg), sig) != nil {
 				return errors.New("wrong signature")
 			}
 			return nil
@@ -99,11 +95,7 @@ func (k *GroupKey) signer(op string, role int, secret *bls12381.Scalar) func([]b
 		w := make([]bls12381.Scalar, 1)
 		w[0].Set(secret)
 		defer wipeScalars(w)
-		p, err := k.authority(role).Prove(k.dst(op), k.context(op).Bytes("state", msg), w)
-		if err != nil {
-			return nil, err
-		}
-		return p.Append(nil), nil
+		return k.authority(role).ProveBytes(k.dst(op), k.context(op).Bytes("state", msg), w)
 	}
 }
 

@@ -49,11 +49,7 @@ func Prove(kind Kind, dst []byte, context *transcript.Items, st *sigma.Statement
 	case Fischlin:
 		return proveFischlin(dst, context, st, w)
 	case Schnorr:
-		p, err := st.Prove(dst, context, w)
-		if err != nil {
-			return nil, err
-		}
-		return p.Append(nil), nil
+		return st.ProveBytes(dst, context, w)
 	}
 	return nil, errors.New("join: unknown kind of proof")
 }
@@ -67,11 +63,7 @@ func VerifyVarTime(kind Kind, dst []byte, context *transcript.Items, st *sigma.S
 	case Fischlin:
 		return verifyFischlin(dst, context, st, proof)
 	case Schnorr:
-		p, err := sigma.Decode(proof, st.Secrets)
-		if err != nil {
-			return err
-		}
-		return st.VerifyVarTime(dst, context, p)
+		return st.VerifyBytesVarTime(dst, context, proof)
 	}
 	return errors.New("join: unknown kind of proof")
 }

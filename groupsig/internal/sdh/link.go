@@ -162,11 +162,7 @@ func (k *GroupKey) VerifyLink(set []Signed, context, link []byte) error {
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("groupsig: link: %w", err)
 	}
-	p, err := sigma.Decode(b, 1)
-	if err != nil {
-		return fmt.Errorf("groupsig: link: %w", err)
-	}
-	if st.VerifyVarTime(k.dst("link"), items, p) != nil {
+	if st.VerifyBytesVarTime(k.dst("link"), items, b) != nil {
 		return errors.New("groupsig: the proof of linking is wrong")
 	}
 	return nil

@@ -56,11 +56,7 @@ func (k *GroupKey) listFormat() *state.Format {
 		What: "revocation list", DST: k.dst(listOp), Group: k.id, SigSize: sigma.Size(st.Secrets),
 		Sections: []state.Section{{Name: "members", Size: bls12381.G1Size, Max: MaxListed}},
 		Verify: func(msg, sig []byte) error {
-			p, err := sigma.Decode(sig, st.Secrets)
-			if err != nil {
-				return err
-			}
-			if st.VerifyVarTime(k.dst(listOp), k.context(listOp).Bytes("state", msg), p) != nil {
+			if st.VerifyBytesVarTime(k.dst(listOp), k.context(listOp).Bytes("state", msg), sig) != nil {
 				return errors.New("wrong signature")
 			}
 			return nil
@@ -120,11 +116,7 @@ func (k *RoleKeys) List(g *GroupKey, register *join.Register, terms state.Terms,
 		entries = append(entries, m.t.Bytes())
 	}
 	s, err := g.listFormat().Sign(terms, [][][]byte{entries}, func(msg []byte) ([]byte, error) {
-		p, err := g.consent(openerRole).Prove(g.dst(listOp), g.context(listOp).Bytes("state", msg), k.secrets)
-		if err != nil {
-			return nil, err
-		}
-		return p.Append(nil), nil
+		return g.consent(openerRole).ProveBytes(g.dst(listOp), g.context(listOp).Bytes("state", msg), k.secrets)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("groupsig: %w", err)

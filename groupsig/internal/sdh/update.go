@@ -141,11 +141,7 @@ func (k *GroupKey) format() *state.Format {
 		What: "update", DST: dst, Group: f.id, SigSize: sigma.Size(1),
 		Sections: []state.Section{{Name: "steps", Size: f.s.stepSize(), Max: MaxSteps}},
 		Verify: func(msg, sig []byte) error {
-			p, err := sigma.Decode(sig, 1)
-			if err != nil {
-				return err
-			}
-			if f.consent(issuerRole).VerifyVarTime(dst, f.context(updateOp).Bytes("state", msg), p) != nil {
+			if f.consent(issuerRole).VerifyBytesVarTime(dst, f.context(updateOp).Bytes("state", msg), sig) != nil {
 				return errors.New("wrong signature")
 			}
 			return nil
@@ -448,11 +444,7 @@ func (k *RoleKeys) Update(g *GroupKey, register *join.Register, terms state.Term
 		entries = append(entries, last.append(n))
 	}
 	s, err := g.format().Sign(terms, [][][]byte{entries}, func(msg []byte) ([]byte, error) {
-		p, err := g.consent(issuerRole).Prove(g.dst(updateOp), g.context(updateOp).Bytes("state", msg), k.secrets)
-		if err != nil {
-			return nil, err
-		}
-		return p.Append(nil), nil
+		return g.consent(issuerRole).ProveBytes(g.dst(updateOp), g.context(updateOp).Bytes("state", msg), k.secrets)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("groupsig: %w", err)

@@ -82,6 +82,24 @@ func (st *Statement) Prove(dst []byte, context *transcript.Items, w []bls12381.S
 	return &Proof{*c, Respond(c, k, w)}, nil
 }
 
+// ProveBytes is Prove, and returns the proof's encoding.
+func (st *Statement) ProveBytes(dst []byte, context *transcript.Items, w []bls12381.Scalar) ([]byte, error) {
+	p, err := st.Prove(dst, context, w)
+	if err != nil {
+		return nil, err
+	}
+	return p.Append(nil), nil
+}
+
+// VerifyBytesVarTime checks the encoding of a proof.
+func (st *Statement) VerifyBytesVarTime(dst []byte, context *transcript.Items, proof []byte) error {
+	p, err := Decode(proof, st.Secrets)
+	if err != nil {
+		return err
+	}
+	return st.VerifyVarTime(dst, context, p)
+}
+
 // VerifyVarTime checks a proof against the statement and the context that it was
 // made for.
 func (st *Statement) VerifyVarTime(dst []byte, context *transcript.Items, p *Proof) error {

@@ -55,13 +55,11 @@ func (k *twoSecrets) read(d *wire.Decoder, names [2]string) {
 // prove proves possession.
 func (k *twoSecrets) prove(dst []byte, items *transcript.Items) ([]byte, error) {
 	w := []bls12381.Scalar{k.w[0], k.w[1]}
-	proof, err := k.pub.statement().Prove(dst, items, w)
-	w[0].Wipe()
-	w[1].Wipe()
-	if err != nil {
-		return nil, err
-	}
-	return proof.Append(nil), nil
+	defer func() {
+		w[0].Wipe()
+		w[1].Wipe()
+	}()
+	return k.pub.statement().ProveBytes(dst, items, w)
 }
 
 // twoProofSize is the length of the proof.
@@ -69,11 +67,7 @@ var twoProofSize = sigma.Size(2)
 
 // verify checks it.
 func (p *twoPoints) verify(dst []byte, items *transcript.Items, proof []byte) error {
-	q, err := sigma.Decode(proof, 2)
-	if err != nil {
-		return err
-	}
-	return p.statement().VerifyVarTime(dst, items, q)
+	return p.statement().VerifyBytesVarTime(dst, items, proof)
 }
 
 // statement is that both logarithms to the base P2 are known.
