@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
@@ -188,8 +189,8 @@ func (j *Join) MarshalBinary() ([]byte, error) {
 		return nil, err
 	}
 	return tokens.EncodeJoin(j.g.k, &j.challenge, r, 2*bls12381.ScalarSize, func(e *wire.Encoder) {
-		tokens.PutSecret(e, j.r.Bytes())
-		tokens.PutSecret(e, j.q.Bytes())
+		codec.PutSecret(e, j.r.Bytes())
+		codec.PutSecret(e, j.q.Bytes())
 	})
 }
 
@@ -197,8 +198,8 @@ func (j *Join) MarshalBinary() ([]byte, error) {
 func (j *Join) UnmarshalBinary(data []byte) error {
 	var q Join
 	g, c, r, err := scheme.DecodeJoin(data, func(d *wire.Decoder) {
-		tokens.ReadSecret(d, "r", &q.r)
-		tokens.ReadSecret(d, "q", &q.q)
+		codec.ReadSecret(d, "r", &q.r)
+		codec.ReadSecret(d, "q", &q.q)
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
@@ -112,8 +113,8 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	}
 	const size = 2*bls12381.ScalarSize + 2*bls12381.G1Size + bls12381.G2Size
 	return tokens.EncodeMember(m.g.k, m.record, size, func(e *wire.Encoder) {
-		tokens.PutSecret(e, m.r.Bytes())
-		tokens.PutSecret(e, m.q.Bytes())
+		codec.PutSecret(e, m.r.Bytes())
+		codec.PutSecret(e, m.q.Bytes())
 		e.Fixed(m.z.Bytes())
 		e.Fixed(m.w.Bytes())
 		e.Fixed(m.ww.Bytes())
@@ -124,11 +125,11 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 func (m *MemberKey) UnmarshalBinary(data []byte) error {
 	q := new(MemberKey)
 	g, r, err := scheme.DecodeMember(data, func(d *wire.Decoder) {
-		tokens.ReadSecret(d, "r", &q.r)
-		tokens.ReadSecret(d, "q", &q.q)
-		tokens.ReadG1(d, "Z", &q.z)
-		tokens.ReadG1(d, "W", &q.w)
-		tokens.ReadG2(d, "WW", &q.ww)
+		codec.ReadSecret(d, "r", &q.r)
+		codec.ReadSecret(d, "q", &q.q)
+		codec.ReadG1(d, "Z", &q.z)
+		codec.ReadG1(d, "W", &q.w)
+		codec.ReadG2(d, "WW", &q.ww)
 	})
 	if err != nil {
 		return err

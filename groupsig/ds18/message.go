@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
@@ -94,8 +95,8 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 func (r *Request) point() []byte { return r.q.Append(r.u.Bytes()) }
 
 func readPoint(d *wire.Decoder, u, q *bls12381.G1) {
-	tokens.ReadG1(d, "U", u)
-	tokens.ReadG1(d, "Q", q)
+	codec.ReadG1(d, "U", u)
+	codec.ReadG1(d, "Q", q)
 }
 
 // appendEvidence appends what the opener checks again.
@@ -183,9 +184,9 @@ func (c *Credential) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Credential
 	d.Read("session", q.session[:])
-	tokens.ReadG1(d, "Z", &q.z)
-	tokens.ReadG1(d, "W", &q.w)
-	tokens.ReadG2(d, "WW", &q.ww)
+	codec.ReadG1(d, "Z", &q.z)
+	codec.ReadG1(d, "W", &q.w)
+	codec.ReadG2(d, "WW", &q.ww)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ds18: credential: %w", err)
 	}

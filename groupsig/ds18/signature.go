@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/undersign/undersign/groupsig/internal/tokens"
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -70,8 +70,8 @@ func ParseSignature(raw []byte) (*Signature, error) {
 func readSignature(d *wire.Decoder) (*Signature, error) {
 	sig := new(Signature)
 	sig.readPoints(d)
-	tokens.ReadScalar(d, "c", &sig.c)
-	tokens.ReadScalar(d, "s", &sig.s)
+	codec.ReadScalar(d, "c", &sig.c)
+	codec.ReadScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
@@ -79,11 +79,11 @@ func readSignature(d *wire.Decoder) (*Signature, error) {
 }
 
 func (sig *Signature) readPoints(d *wire.Decoder) {
-	tokens.ReadG1(d, "M1", &sig.m1)
-	tokens.ReadG1(d, "M2", &sig.m2)
-	tokens.ReadG1(d, "Z", &sig.z)
-	tokens.ReadG1(d, "W", &sig.w)
-	tokens.ReadG2(d, "WW", &sig.ww)
+	codec.ReadG1(d, "M1", &sig.m1)
+	codec.ReadG1(d, "M2", &sig.m2)
+	codec.ReadG1(d, "Z", &sig.z)
+	codec.ReadG1(d, "W", &sig.w)
+	codec.ReadG2(d, "WW", &sig.ww)
 }
 
 // ParseBatchSignature decodes what BatchBytes returned for a signature of msg, with
@@ -97,7 +97,7 @@ func (g *GroupKey) ParseBatchSignature(raw, msg []byte, opts *VerifyOptions) (*S
 			d.Fail("R", "%v", err)
 		}
 	}
-	tokens.ReadScalar(d, "s", &sig.s)
+	codec.ReadScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}

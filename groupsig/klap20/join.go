@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
@@ -180,14 +181,14 @@ func (j *Join) MarshalBinary() ([]byte, error) {
 		return nil, err
 	}
 	return tokens.EncodeJoin(j.g.k, &j.challenge, r, bls12381.ScalarSize, func(e *wire.Encoder) {
-		tokens.PutSecret(e, j.alpha.Bytes())
+		codec.PutSecret(e, j.alpha.Bytes())
 	})
 }
 
 // UnmarshalBinary decodes what MarshalBinary returned.
 func (j *Join) UnmarshalBinary(data []byte) error {
 	var q Join
-	g, c, r, err := scheme.DecodeJoin(data, func(d *wire.Decoder) { tokens.ReadSecret(d, "alpha", &q.alpha) })
+	g, c, r, err := scheme.DecodeJoin(data, func(d *wire.Decoder) { codec.ReadSecret(d, "alpha", &q.alpha) })
 	if err != nil {
 		return err
 	}

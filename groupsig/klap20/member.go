@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
@@ -101,8 +102,8 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 		return nil, errWiped
 	}
 	return tokens.EncodeMember(m.g.k, m.record, bls12381.ScalarSize+bls12381.G1Size, func(e *wire.Encoder) {
-		tokens.PutSecret(e, m.alpha.Bytes())
-		tokens.PutSecret(e, m.v.Bytes())
+		codec.PutSecret(e, m.alpha.Bytes())
+		codec.PutSecret(e, m.v.Bytes())
 	})
 }
 
@@ -110,8 +111,8 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 func (m *MemberKey) UnmarshalBinary(data []byte) error {
 	q := new(MemberKey)
 	g, r, err := scheme.DecodeMember(data, func(d *wire.Decoder) {
-		tokens.ReadSecret(d, "alpha", &q.alpha)
-		tokens.ReadG1(d, "v", &q.v)
+		codec.ReadSecret(d, "alpha", &q.alpha)
+		codec.ReadG1(d, "v", &q.v)
 	})
 	if err != nil {
 		return err

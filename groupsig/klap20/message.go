@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
@@ -79,7 +80,7 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Request
 	d.Read("session", q.reg.Session[:])
-	tokens.ReadG1(d, "f", &q.f)
+	codec.ReadG1(d, "f", &q.f)
 	q.reg.ReadKey(d)
 	q.readEvidence(d)
 	if err := d.Finish(); err != nil {
@@ -97,7 +98,7 @@ func (r *Request) appendEvidence(e *wire.Encoder) {
 }
 
 func (r *Request) readEvidence(d *wire.Decoder) {
-	tokens.ReadG1(d, "w", &r.w)
+	codec.ReadG1(d, "w", &r.w)
 	r.token.Read(d)
 	r.proof = d.Fixed("proof", proofSize)
 }
@@ -129,7 +130,7 @@ func requestOf(rec *Record) (*Request, *Challenge, error) {
 	var c *Challenge
 	r.reg, c = tokens.RegistrationOf(rec)
 	p := wire.NewDecoder(rec.Point)
-	tokens.ReadG1(p, "f", &r.f)
+	codec.ReadG1(p, "f", &r.f)
 	if err := p.Finish(); err != nil {
 		return nil, nil, err
 	}
@@ -167,7 +168,7 @@ func (c *Credential) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Credential
 	d.Read("session", q.session[:])
-	tokens.ReadG1(d, "v", &q.v)
+	codec.ReadG1(d, "v", &q.v)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("klap20: credential: %w", err)
 	}

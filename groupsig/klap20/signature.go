@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/undersign/undersign/groupsig/internal/tokens"
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -64,8 +64,8 @@ func ParseSignature(raw []byte) (*Signature, error) {
 func readSignature(d *wire.Decoder) (*Signature, error) {
 	sig := new(Signature)
 	sig.readPoints(d)
-	tokens.ReadScalar(d, "c", &sig.c)
-	tokens.ReadScalar(d, "s", &sig.s)
+	codec.ReadScalar(d, "c", &sig.c)
+	codec.ReadScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}
@@ -73,9 +73,9 @@ func readSignature(d *wire.Decoder) (*Signature, error) {
 }
 
 func (sig *Signature) readPoints(d *wire.Decoder) {
-	tokens.ReadG1(d, "uu", &sig.uu)
-	tokens.ReadG1(d, "vv", &sig.vv)
-	tokens.ReadG1(d, "ww", &sig.ww)
+	codec.ReadG1(d, "uu", &sig.uu)
+	codec.ReadG1(d, "vv", &sig.vv)
+	codec.ReadG1(d, "ww", &sig.ww)
 }
 
 // ParseBatchSignature decodes what BatchBytes returned for a signature of msg, with
@@ -89,7 +89,7 @@ func (g *GroupKey) ParseBatchSignature(raw, msg []byte, opts *VerifyOptions) (*S
 			d.Fail("R", "%v", err)
 		}
 	}
-	tokens.ReadScalar(d, "s", &sig.s)
+	codec.ReadScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -186,14 +187,14 @@ func (j *Join) MarshalBinary() ([]byte, error) {
 		return nil, err
 	}
 	return tokens.EncodeJoin(j.g.k, &j.challenge, r, bls12381.ScalarSize, func(e *wire.Encoder) {
-		tokens.PutSecret(e, j.sk.Bytes())
+		codec.PutSecret(e, j.sk.Bytes())
 	})
 }
 
 // UnmarshalBinary decodes what MarshalBinary returned.
 func (j *Join) UnmarshalBinary(data []byte) error {
 	var q Join
-	g, c, r, err := scheme.DecodeJoin(data, func(d *wire.Decoder) { tokens.ReadSecret(d, "sk", &q.sk) })
+	g, c, r, err := scheme.DecodeJoin(data, func(d *wire.Decoder) { codec.ReadSecret(d, "sk", &q.sk) })
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
@@ -101,9 +102,9 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 		return nil, errWiped
 	}
 	return tokens.EncodeMember(m.g.k, m.record, bls12381.ScalarSize+2*bls12381.G1Size, func(e *wire.Encoder) {
-		tokens.PutSecret(e, m.sk.Bytes())
-		tokens.PutSecret(e, m.s1.Bytes())
-		tokens.PutSecret(e, m.s2.Bytes())
+		codec.PutSecret(e, m.sk.Bytes())
+		codec.PutSecret(e, m.s1.Bytes())
+		codec.PutSecret(e, m.s2.Bytes())
 	})
 }
 
@@ -111,9 +112,9 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 func (m *MemberKey) UnmarshalBinary(data []byte) error {
 	q := new(MemberKey)
 	g, r, err := scheme.DecodeMember(data, func(d *wire.Decoder) {
-		tokens.ReadSecret(d, "sk", &q.sk)
-		tokens.ReadG1(d, "sigma1", &q.s1)
-		tokens.ReadG1(d, "sigma2", &q.s2)
+		codec.ReadSecret(d, "sk", &q.sk)
+		codec.ReadG1(d, "sigma1", &q.s1)
+		codec.ReadG1(d, "sigma2", &q.s2)
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
@@ -86,8 +87,8 @@ func (r *Request) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Request
 	d.Read("session", q.reg.Session[:])
-	tokens.ReadG1(d, "tau", &q.tau)
-	tokens.ReadG2(d, "token", &q.ttau)
+	codec.ReadG1(d, "tau", &q.tau)
+	codec.ReadG2(d, "token", &q.ttau)
 	q.reg.ReadKey(d)
 	q.proof = d.Bytes("proof", maxProof)
 	if err := d.Finish(); err != nil {
@@ -117,14 +118,14 @@ func requestOf(rec *Record) (*Request, *Challenge, error) {
 	var c *Challenge
 	r.reg, c = tokens.RegistrationOf(rec)
 	p := wire.NewDecoder(rec.Point)
-	tokens.ReadG1(p, "tau", &r.tau)
+	codec.ReadG1(p, "tau", &r.tau)
 	if err := p.Finish(); err != nil {
 		return nil, nil, err
 	}
 	d := wire.NewDecoder(rec.Evidence)
 	d.Read("nonce", c.Nonce[:])
 	c.Kind = join.Kind(d.U8("kind"))
-	tokens.ReadG2(d, "token", &r.ttau)
+	codec.ReadG2(d, "token", &r.ttau)
 	r.proof = d.Bytes("proof", maxProof)
 	if err := d.Finish(); err != nil {
 		return nil, nil, fmt.Errorf("evidence: %w", err)
@@ -158,8 +159,8 @@ func (c *Credential) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	var q Credential
 	d.Read("session", q.session[:])
-	tokens.ReadG1(d, "sigma1", &q.s1)
-	tokens.ReadG1(d, "sigma2", &q.s2)
+	codec.ReadG1(d, "sigma1", &q.s1)
+	codec.ReadG1(d, "sigma2", &q.s2)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("ps16: credential: %w", err)
 	}

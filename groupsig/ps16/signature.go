@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/undersign/undersign/groupsig/internal/tokens"
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -43,10 +43,10 @@ func ParseSignature(raw []byte) (*Signature, error) {
 
 func readSignature(d *wire.Decoder) (*Signature, error) {
 	sig := new(Signature)
-	tokens.ReadG1(d, "s1", &sig.s1)
-	tokens.ReadG1(d, "s2", &sig.s2)
-	tokens.ReadScalar(d, "c", &sig.c)
-	tokens.ReadScalar(d, "s", &sig.s)
+	codec.ReadG1(d, "s1", &sig.s1)
+	codec.ReadG1(d, "s2", &sig.s2)
+	codec.ReadScalar(d, "c", &sig.c)
+	codec.ReadScalar(d, "s", &sig.s)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
 	}

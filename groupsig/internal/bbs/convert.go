@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -72,7 +73,7 @@ func (b *BlindingKey) MarshalBinary() ([]byte, error) {
 	e.U8(suite)
 	e.U8(kindBlinding)
 	e.Fixed(b.gk.id[:])
-	putScalar(&e, &b.bsk)
+	codec.PutSecret(&e, b.bsk.Bytes())
 	return e.Data(), nil
 }
 
@@ -84,7 +85,7 @@ func (k *GroupKey) ParseBlindingKey(data []byte) (*BlindingKey, error) {
 	}
 	d := wire.NewDecoder(data)
 	k.readHeader(d, kindBlinding)
-	readScalar(d, "bsk", &b.bsk)
+	codec.ReadSecret(d, "bsk", &b.bsk)
 	if err := d.Finish(); err != nil {
 		return nil, fmt.Errorf("groupsig: blinding key: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -85,9 +86,9 @@ func (k *GroupKey) readApplication(session join.SessionID, point, evidence []byt
 	m := &application{session: session}
 	f := k.draft.Features
 	d := wire.NewDecoder(point)
-	readG1(d, "H", &m.h)
+	codec.ReadG1(d, "H", &m.h)
 	if f.Has(Escrow) {
-		readG1(d, "Yh", &m.yh)
+		codec.ReadG1(d, "Yh", &m.yh)
 	}
 	if err := d.Finish(); err != nil {
 		return nil, err
@@ -96,27 +97,11 @@ func (k *GroupKey) readApplication(session join.SessionID, point, evidence []byt
 	d.Read("nonce", m.nonce[:])
 	m.kind = join.Kind(d.U8("kind"))
 	if f.Has(Token) {
-		readG2(d, "ss", &m.ss)
-		readG2(d, "ff", &m.ff)
+		codec.ReadG2(d, "ss", &m.ss)
+		codec.ReadG2(d, "ff", &m.ff)
 	}
 	m.proof = d.Bytes("proof", join.MaxEvidence)
 	return m, d.Finish()
-}
-
-func readG1(d *wire.Decoder, field string, p *bls12381.G1) {
-	if b := d.Fixed(field, bls12381.G1Size); b != nil {
-		if err := p.SetBytes(b); err != nil {
-			d.Fail(field, "%v", err)
-		}
-	}
-}
-
-func readG2(d *wire.Decoder, field string, p *bls12381.G2) {
-	if b := d.Fixed(field, bls12381.G2Size); b != nil {
-		if err := p.SetBytes(b); err != nil {
-			d.Fail(field, "%v", err)
-		}
-	}
 }
 
 // checkApplication checks the join proof for a member.

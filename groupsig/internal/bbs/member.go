@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
@@ -44,10 +45,10 @@ func (k *GroupKey) decodeCredential(d *wire.Decoder) *credential {
 	if d.Err() == nil && id != k.id {
 		d.Fail("group", "another group")
 	}
-	readG1(d, "A", &c.a)
-	readScalar(d, "x", &c.x)
+	codec.ReadG1(d, "A", &c.a)
+	codec.ReadSecret(d, "x", &c.x)
 	if k.draft.Features.Has(Plus) {
-		readScalar(d, "s", &c.s)
+		codec.ReadSecret(d, "s", &c.s)
 	}
 	c.epoch = d.U64("epoch")
 	if !k.draft.Features.Has(Epoch) && c.epoch != 0 {
@@ -198,7 +199,7 @@ func (p *PendingMember) MarshalBinary() ([]byte, error) {
 	e.Fixed(p.gk.id[:])
 	e.Fixed(p.session[:])
 	e.Bytes([]byte(p.member))
-	putScalar(&e, &p.y)
+	codec.PutSecret(&e, p.y.Bytes())
 	p.seq.encode(&e)
 	return e.Data(), nil
 }
@@ -213,7 +214,7 @@ func (k *GroupKey) ParsePendingMember(data []byte) (*PendingMember, error) {
 	k.readHeader(d, kindPending)
 	d.Read("session", p.session[:])
 	p.member = string(d.Bytes("member", join.MaxMember))
-	readScalar(d, "y", &p.y)
+	codec.ReadSecret(d, "y", &p.y)
 	p.seq.decode(d, k.draft.Features)
 	if err := d.Finish(); err != nil {
 		p.Wipe()
@@ -247,13 +248,13 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	e.U8(suite)
 	e.U8(kindMember)
 	e.Fixed(m.gk.id[:])
-	putScalar(&e, &m.y)
+	codec.PutSecret(&e, m.y.Bytes())
 	a := m.cred.a.Bytes()
 	e.Fixed(a)
 	clear(a)
-	putScalar(&e, &m.cred.x)
+	codec.PutSecret(&e, m.cred.x.Bytes())
 	if m.gk.draft.Features.Has(Plus) {
-		putScalar(&e, &m.cred.s)
+		codec.PutSecret(&e, m.cred.s.Bytes())
 	}
 	e.U64(m.cred.epoch)
 	m.seq.encode(&e)
@@ -270,11 +271,11 @@ func (k *GroupKey) ParseMemberKey(data []byte) (*MemberKey, error) {
 	var y bls12381.Scalar
 	defer y.Wipe()
 	c := new(credential)
-	readScalar(d, "y", &y)
-	readG1(d, "A", &c.a)
-	readScalar(d, "x", &c.x)
+	codec.ReadSecret(d, "y", &y)
+	codec.ReadG1(d, "A", &c.a)
+	codec.ReadSecret(d, "x", &c.x)
 	if k.draft.Features.Has(Plus) {
-		readScalar(d, "s", &c.s)
+		codec.ReadSecret(d, "s", &c.s)
 	}
 	c.epoch = d.U64("epoch")
 	if !k.draft.Features.Has(Epoch) && c.epoch != 0 {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
@@ -70,7 +71,7 @@ func (o *Opening) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	var q Opening
-	readG1(d, "value", &q.yh)
+	codec.ReadG1(d, "value", &q.yh)
 	if b := d.Fixed("proof", sigma.Size(1)); b != nil {
 		var err error
 		if q.proof, err = sigma.Decode(b, 1); err != nil {

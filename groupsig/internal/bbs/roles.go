@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -33,28 +34,9 @@ func marshalScalars(kind uint8, ks []bls12381.Scalar) []byte {
 	e.U8(kind)
 	e.U8(uint8(len(ks)))
 	for i := range ks {
-		putScalar(&e, &ks[i])
+		codec.PutSecret(&e, ks[i].Bytes())
 	}
 	return e.Data()
-}
-
-// putScalar appends a secret scalar and leaves no copy behind.
-func putScalar(e *wire.Encoder, k *bls12381.Scalar) {
-	b := k.Bytes()
-	e.Fixed(b)
-	clear(b)
-}
-
-// readScalar reads a secret scalar that isn't 0.
-func readScalar(d *wire.Decoder, field string, k *bls12381.Scalar) {
-	b := d.Fixed(field, bls12381.ScalarSize)
-	if b == nil {
-		return
-	}
-	if err := k.SetBytesNonZero(b); err != nil {
-		d.Fail(field, "%v", err)
-	}
-	clear(b)
 }
 
 func unmarshalScalars(kind uint8, data []byte, max int) ([]bls12381.Scalar, error) {
@@ -72,7 +54,7 @@ func unmarshalScalars(kind uint8, data []byte, max int) ([]bls12381.Scalar, erro
 	}
 	ks := make([]bls12381.Scalar, n)
 	for i := range ks {
-		readScalar(d, "secret", &ks[i])
+		codec.ReadSecret(d, "secret", &ks[i])
 	}
 	if err := d.Finish(); err != nil {
 		wipeScalars(ks)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -65,8 +66,8 @@ func (k *GroupKey) readApplication(r *join.Record, d *wire.Decoder) (*applicatio
 	m.kind = join.Kind(d.U8("kind"))
 	if k.s.Trace != nil {
 		m.hidden = new(bls12381.G1)
-		readG1(d, "C", &m.t)
-		readG1(d, "I", m.hidden)
+		codec.ReadG1(d, "C", &m.t)
+		codec.ReadG1(d, "I", m.hidden)
 	}
 	m.proof = d.Bytes("proof", join.MaxEvidence)
 	if k.s.Static && len(m.proof) != staticSeed {
@@ -85,7 +86,7 @@ func (k *GroupKey) pointOf(r *join.Record) (*bls12381.G1, error) {
 	if k.s.Static {
 		p.Fixed("point", bls12381.G2Size)
 	} else {
-		readG1(p, "T", t)
+		codec.ReadG1(p, "T", t)
 	}
 	return t, p.Finish()
 }
@@ -365,8 +366,8 @@ func (k *RoleKeys) Issue(g *GroupKey, sessions *join.Sessions, register *join.Re
 func (k *GroupKey) evidence(r *join.Record) (*credential, *application, error) {
 	d := wire.NewDecoder(r.Evidence)
 	c := new(credential)
-	readG1(d, "A", &c.a)
-	readScalar(d, "x", &c.x)
+	codec.ReadG1(d, "A", &c.a)
+	codec.ReadSecret(d, "x", &c.x)
 	m, err := k.readApplication(r, d)
 	if err != nil {
 		return nil, nil, fmt.Errorf("groupsig: record: %w", err)
@@ -417,8 +418,8 @@ func (p *PendingMember) Finish(m3 []byte) (*MemberKey, error) {
 	d.Read("group", gid[:])
 	d.Read("session", session[:])
 	m := &MemberKey{gk: p.gk, member: p.member}
-	readG1(d, "A", &m.cred.a)
-	readScalar(d, "x", &m.cred.x)
+	codec.ReadG1(d, "A", &m.cred.a)
+	codec.ReadSecret(d, "x", &m.cred.x)
 	if d.Err() == nil && (gid != p.gk.id || session != p.session) {
 		d.Fail("session", "the credential is for another one")
 	}
@@ -470,7 +471,7 @@ func (p *PendingMember) MarshalBinary() ([]byte, error) {
 	e.Fixed(p.session[:])
 	e.Bytes([]byte(p.member))
 	for j := range p.y {
-		putScalar(&e, &p.y[j])
+		codec.PutSecret(&e, p.y[j].Bytes())
 	}
 	e.Fixed(p.seed)
 	return e.Data(), nil
@@ -489,7 +490,7 @@ func (k *GroupKey) ParsePendingMember(data []byte) (*PendingMember, error) {
 	d.Read("session", p.session[:])
 	p.member = string(d.Bytes("member", join.MaxMember))
 	for j := range p.y {
-		readScalar(d, "y", &p.y[j])
+		codec.ReadSecret(d, "y", &p.y[j])
 	}
 	if k.s.Static {
 		p.seed = d.Fixed("point", staticSeed)

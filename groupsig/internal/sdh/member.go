@@ -6,6 +6,7 @@ package sdh
 import (
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
@@ -91,9 +92,9 @@ func (m *MemberKey) MarshalBinary() ([]byte, error) {
 	a := m.cred.a.Bytes()
 	e.Fixed(a)
 	clear(a)
-	putScalar(&e, &m.cred.x)
+	codec.PutSecret(&e, m.cred.x.Bytes())
 	for j := range m.y {
-		putScalar(&e, &m.y[j])
+		codec.PutSecret(&e, m.y[j].Bytes())
 	}
 	if m.gk.Moves() {
 		e.Bytes(update)
@@ -112,10 +113,10 @@ func (k *GroupKey) ParseMemberKey(data []byte) (*MemberKey, error) {
 	m := &MemberKey{gk: k, y: make([]bls12381.Scalar, len(k.s.Base))}
 	k.readOwn(d)
 	m.member = string(d.Bytes("member", join.MaxMember))
-	readG1(d, "A", &m.cred.a)
-	readScalar(d, "x", &m.cred.x)
+	codec.ReadG1(d, "A", &m.cred.a)
+	codec.ReadSecret(d, "x", &m.cred.x)
 	for j := range m.y {
-		readScalar(d, "y", &m.y[j])
+		codec.ReadSecret(d, "y", &m.y[j])
 	}
 	var update []byte
 	if k.Moves() {

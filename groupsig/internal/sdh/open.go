@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/groupsig/internal/tokens"
@@ -79,11 +80,11 @@ func (o *Opening) UnmarshalBinary(data []byte) error {
 	d := wire.NewDecoder(data)
 	d.Header(version, suite)
 	var q Opening
-	readG1(d, "A", &q.a)
+	codec.ReadG1(d, "A", &q.a)
 	b := d.Bytes("proof", sigma.Size(maxSecrets))
 	record := d.Bytes("record", maxRecord)
 	if len(record) > 0 && d.Remaining() > 0 {
-		readScalar(d, "x", &q.x)
+		codec.ReadSecret(d, "x", &q.x)
 	}
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("groupsig: opening: %w", err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
 	"github.com/undersign/undersign/internal/wire"
@@ -129,7 +130,7 @@ func (k *RoleKeys) MarshalBinary() ([]byte, error) {
 	e.Bytes([]byte(k.s.Name))
 	e.U8(uint8(k.role))
 	for i := range k.secrets {
-		putScalar(&e, &k.secrets[i])
+		codec.PutSecret(&e, k.secrets[i].Bytes())
 	}
 	return e.Data(), nil
 }
@@ -156,7 +157,7 @@ func parseKey(s *Scheme, role, n int, data []byte) (*RoleKeys, error) {
 	}
 	k := &RoleKeys{s, role, make([]bls12381.Scalar, n)}
 	for i := range k.secrets {
-		readScalar(d, "secret", &k.secrets[i])
+		codec.ReadSecret(d, "secret", &k.secrets[i])
 	}
 	if err := d.Finish(); err != nil {
 		k.Wipe()
@@ -185,32 +186,5 @@ func (k *RoleKeys) items() *transcript.Items {
 func wipe(ks []bls12381.Scalar) {
 	for i := range ks {
 		ks[i].Wipe()
-	}
-}
-
-// putScalar appends a secret scalar and leaves no copy behind.
-func putScalar(e *wire.Encoder, k *bls12381.Scalar) {
-	b := k.Bytes()
-	e.Fixed(b)
-	clear(b)
-}
-
-// readScalar reads a secret scalar that isn't 0.
-func readScalar(d *wire.Decoder, field string, k *bls12381.Scalar) {
-	b := d.Fixed(field, bls12381.ScalarSize)
-	if b == nil {
-		return
-	}
-	if err := k.SetBytesNonZero(b); err != nil {
-		d.Fail(field, "%v", err)
-	}
-	clear(b)
-}
-
-func readG1(d *wire.Decoder, field string, p *bls12381.G1) {
-	if b := d.Fixed(field, bls12381.G1Size); b != nil {
-		if err := p.SetBytes(b); err != nil {
-			d.Fail(field, "%v", err)
-		}
 	}
 }

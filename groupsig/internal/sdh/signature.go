@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/state"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
@@ -45,7 +46,7 @@ func (s *Scheme) parse(raw []byte) (*signature, error) {
 	d := wire.NewDecoder(raw)
 	sig := &signature{points: make([]bls12381.G1, len(s.Points)), s: make([]bls12381.Scalar, s.Secrets)}
 	for i := range sig.points {
-		readG1(d, fmt.Sprint("T", i+1), &sig.points[i])
+		codec.ReadG1(d, fmt.Sprint("T", i+1), &sig.points[i])
 	}
 	if s.Trace != nil {
 		sig.traced = []*traced{readTraced(d)}

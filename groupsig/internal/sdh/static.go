@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
@@ -114,7 +115,7 @@ func (k *GroupKey) OpenerRecord(r *join.Record) (*join.Record, error) {
 func (k *GroupKey) checkOpenerRecord(r *join.Record, key ed25519.PublicKey) error {
 	d := wire.NewDecoder(r.Evidence)
 	var a bls12381.G1
-	readG1(d, "A", &a)
+	codec.ReadG1(d, "A", &a)
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("groupsig: record: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -109,7 +110,7 @@ func (v *Revealed) UnmarshalBinary(data []byte) error {
 	d.Header(version, suite)
 	q := Revealed{record: new(join.Record)}
 	record := d.Bytes("record", maxRecord)
-	readG1(d, "C", &q.c)
+	codec.ReadG1(d, "C", &q.c)
 	b := d.Bytes("proof", sigma.Size(maxSecrets))
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("groupsig: revelation: %w", err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/internal/bls12381"
@@ -62,8 +63,8 @@ func (c *Encrypted) Append(e *wire.Encoder) {
 // Read reads what Append appended.
 func (c *Encrypted) Read(d *wire.Decoder) {
 	for i := range c.S {
-		ReadG2(d, fmt.Sprint("S", i), &c.S[i])
-		ReadG2(d, fmt.Sprint("F", i), &c.F[i])
+		codec.ReadG2(d, fmt.Sprint("S", i), &c.S[i])
+		codec.ReadG2(d, fmt.Sprint("F", i), &c.F[i])
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"errors"
 
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/join"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
@@ -159,7 +160,7 @@ func (k *OpenerKey) MarshalBinary() ([]byte, error) {
 		k.z.append(&e)
 	}
 	seed := k.Key.Seed()
-	PutSecret(&e, seed[:])
+	codec.PutSecret(&e, seed[:])
 	return e.Data(), nil
 }
 

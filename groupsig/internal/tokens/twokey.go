@@ -4,6 +4,7 @@
 package tokens
 
 import (
+	"github.com/undersign/undersign/groupsig/internal/codec"
 	"github.com/undersign/undersign/groupsig/internal/sigma"
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/transcript"
@@ -42,14 +43,14 @@ func (k *twoSecrets) equal(x *twoSecrets) bool {
 }
 
 func (k *twoSecrets) append(e *wire.Encoder) {
-	PutSecret(e, k.w[0].Bytes())
-	PutSecret(e, k.w[1].Bytes())
+	codec.PutSecret(e, k.w[0].Bytes())
+	codec.PutSecret(e, k.w[1].Bytes())
 }
 
 // read reads the secrets. The caller publishes them.
 func (k *twoSecrets) read(d *wire.Decoder, names [2]string) {
-	ReadSecret(d, names[0], &k.w[0])
-	ReadSecret(d, names[1], &k.w[1])
+	codec.ReadSecret(d, names[0], &k.w[0])
+	codec.ReadSecret(d, names[1], &k.w[1])
 }
 
 // prove proves possession.
@@ -85,6 +86,6 @@ func (p *twoPoints) append(e *wire.Encoder) {
 }
 
 func (p *twoPoints) read(d *wire.Decoder, names [2]string) {
-	ReadG2(d, names[0], &p[0])
-	ReadG2(d, names[1], &p[1])
+	codec.ReadG2(d, names[0], &p[0])
+	codec.ReadG2(d, names[1], &p[1])
 }

@@ -1,12 +1,11 @@
 // Copyright 2026 The undersign Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+// Package codec reads points and scalars of BLS12-381 from encodings, and writes secrets. What
+// is read is canonical, and in the subgroup.
+package codec
 
 import (
-	"runtime"
-	"sync"
-
 	"github.com/undersign/undersign/internal/bls12381"
 	"github.com/undersign/undersign/internal/wire"
 )
@@ -54,24 +53,4 @@ func ReadScalar(d *wire.Decoder, field string, k *bls12381.Scalar) {
 			d.Fail(field, "%v", err)
 		}
 	}
-}
-
-// Parallel calls f with 0 to n-1, on all processors.
-func Parallel(n int, f func(int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	if workers <= 1 {
-		for i := range n {
-			f(i)
-		}
-		return
-	}
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < n; i += workers {
-				f(i)
-			}
-		})
-	}
-	wg.Wait()
 }
