@@ -65,18 +65,29 @@ func (s *Suite[D, G, I, O, N, M]) lifeCycle(t *testing.T) {
 	if back, err := gk.Compact([]byte("yes"), s.Scope, fast); err != nil || !bytes.Equal(back, sig) {
 		t.Error("layouts", err)
 	}
-	o, err := g.Opener.Open(gk, g.Register, []byte("yes"), sig, opts, nil)
+	yes, why := []byte("yes"), []byte("why")
+	o, err := g.Opener.Open(gk, g.Register, yes, sig, opts, why)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o.Member() != "ada" {
 		t.Errorf("opened to %q", o.Member())
 	}
-	if err := gk.VerifyOpening([]byte("yes"), sig, opts, o, Public("ada"), nil); err != nil {
+	if err := gk.VerifyOpening(yes, sig, opts, o, Public("ada"), why); err != nil {
 		t.Error(err)
 	}
-	if gk.VerifyOpening([]byte("yes"), g.Sign(bob, "yes"), opts, o, Public("ada"), nil) == nil {
-		t.Error("an opening of another signature is accepted")
+	for what, err := range map[string]error{
+		"reason":    gk.VerifyOpening(yes, sig, opts, o, Public("ada"), nil),
+		"key":       gk.VerifyOpening(yes, sig, opts, o, Public("bob"), why),
+		"message":   gk.VerifyOpening([]byte("no"), sig, opts, o, Public("ada"), why),
+		"signature": gk.VerifyOpening(yes, g.Sign(bob, "yes"), opts, o, Public("ada"), why),
+	} {
+		if err == nil {
+			t.Errorf("an opening for another %s is accepted", what)
+		}
+	}
+	if _, err := g.Opener.Open(gk, g.Register, []byte("no"), sig, opts, nil); err == nil {
+		t.Error("opens what isn't a signature")
 	}
 	if s.Links != nil {
 		s.links(t, g, ada, bob, sig)
