@@ -70,7 +70,7 @@ func (s *Service) addPlan(p *Plan) error {
 	if d := now.Sub(p.Made); d > maxPlanAge || d < -maxPlanAge {
 		return invalidf("threshold: the plan is of %s, which is too long ago or to come", p.Made.UTC().Format(time.RFC3339))
 	}
-	list, err := s.plans()
+	list, err := s.planHeads()
 	if err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func (s *Service) addPlan(p *Plan) error {
 	}
 	if len(list)-len(old) >= maxCeremonies {
 		for _, q := range list {
-			if now.Sub(q.Made) > keepCeremony {
-				old = append(old, q.ID())
+			if now.Sub(q.made) > keepCeremony {
+				old = append(old, q.id)
 			}
 		}
 		if len(list)-len(old) >= maxCeremonies {
@@ -105,23 +105,22 @@ func (s *Service) addPlan(p *Plan) error {
 
 // crowded returns plans of another node that make room for one more of it: those that
 // nobody has joined here. Plans cost who makes them nothing.
-func (s *Service) crowded(p *Plan, list []*Plan) (old [][32]byte, err error) {
+func (s *Service) crowded(p *Plan, list []planHead) (old [][32]byte, err error) {
 	if p.Leader == s.opt.Identity.Fingerprint() {
 		return nil, nil
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(q *Plan) bool { return q.Leader != p.Leader })
+	list = slices.DeleteFunc(slices.Clone(list), func(q planHead) bool { return q.leader != p.Leader })
 	if len(list) < maxOfLeader {
 		return nil, nil
 	}
-	slices.SortFunc(list, func(a, b *Plan) int { return a.Made.Compare(b.Made) })
+	slices.SortFunc(list, func(a, b planHead) int { return a.made.Compare(b.made) })
 	for _, q := range list {
-		id := q.ID()
-		joined, err := s.part(id, partJoined)
+		joined, err := s.part(q.id, partJoined)
 		if err != nil {
 			return nil, err
 		}
 		if joined == nil {
-			return [][32]byte{id}, nil
+			return [][32]byte{q.id}, nil
 		}
 	}
 	return nil, connect.NewError(connect.CodeResourceExhausted, errors.New("threshold: too many ceremonies of one node"))
@@ -129,37 +128,52 @@ func (s *Service) crowded(p *Plan, list []*Plan) (old [][32]byte, err error) {
 
 // plans lists the plans that are known.
 func (s *Service) plans() (list []*Plan, err error) {
-	err = s.opt.Store.View(func(tx *store.Tx) error {
-		var data []byte
-		return tx.Rows([]any{&data}, func() error {
-			p := new(Plan)
-			if err := p.UnmarshalBinary(bytes.Clone(data)); err != nil {
-				return err
-			}
-			list = append(list, p)
-			return nil
-		}, "SELECT value FROM threshold_ceremony WHERE part = ?", partPlan)
+	err = s.eachPlan(func(data []byte) error {
+		p := new(Plan)
+		if err := p.UnmarshalBinary(data); err != nil {
+			return err
+		}
+		list = append(list, p)
+		return nil
 	})
 	return list, err
 }
 
+func (s *Service) planHeads() (list []planHead, err error) {
+	err = s.eachPlan(func(data []byte) error {
+		h, err := readPlanHead(data)
+		list = append(list, h)
+		return err
+	})
+	return list, err
+}
+
+// eachPlan calls fn with a copy of each plan's encoding.
+func (s *Service) eachPlan(fn func(data []byte) error) error {
+	return s.opt.Store.View(func(tx *store.Tx) error {
+		var data []byte
+		return tx.Rows([]any{&data}, func() error { return fn(bytes.Clone(data)) }, "SELECT value FROM threshold_ceremony WHERE part = ?", partPlan)
+	})
+}
+
 // findPlan returns the plan with an ID, of which the start is enough.
 func (s *Service) findPlan(prefix string) (*Plan, error) {
-	list, err := s.plans()
+	var found [][]byte
+	err := s.eachPlan(func(data []byte) error {
+		id := planID(data)
+		if text := hex.EncodeToString(id[:]); len(prefix) >= minPrefix && len(prefix) <= len(text) && text[:len(prefix)] == prefix {
+			found = append(found, data)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	var found []*Plan
-	for _, p := range list {
-		id := p.ID()
-		if text := hex.EncodeToString(id[:]); len(prefix) >= 4 && len(prefix) <= len(text) && text[:len(prefix)] == prefix {
-			found = append(found, p)
-		}
 	}
 	if len(found) != 1 {
 		return nil, connect.NewError(connect.CodeNotFound, fmt.Errorf("threshold: %d ceremonies have an ID that begins with %q", len(found), prefix))
 	}
-	return found[0], nil
+	p := new(Plan)
+	return p, p.UnmarshalBinary(found[0])
 }
 
 // cardList is how cards are stored: as the message in which they travel.

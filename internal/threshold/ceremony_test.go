@@ -234,6 +234,11 @@ func TestCeremonyHostile(t *testing.T) {
 	if _, err := step(c.nodes[0], st.Plan, "rsa-0000000000000000000000000000000000000000"); connect.CodeOf(err) != connect.CodeInvalidArgument {
 		t.Errorf("another key's name: %v", err)
 	}
+	for _, id := range []string{"", st.Id[:7], st.Id + "0", "zzzzzzzz"} {
+		if _, err := c.nodes[1].as(c.nodes[1].id).JoinCeremony(t.Context(), &thresholdv1.JoinCeremonyRequest{Id: id}); connect.CodeOf(err) != connect.CodeNotFound {
+			t.Errorf("joined by %q: %v", id, err)
+		}
+	}
 	_, mallory := newParty(t)
 	// Mallory in the place of alice, with alice leading.
 	p := new(threshold.Plan)

@@ -82,16 +82,8 @@ func (p *Plan) UnmarshalBinary(data []byte) error {
 		return errors.New("threshold: plan: too long")
 	}
 	d := wire.NewDecoder(data)
-	if v := d.U8("version"); d.Err() == nil && v != 1 {
-		d.Fail("version", "%d isn't known", v)
-	}
-	record := d.Bytes("record", maxPlan)
-	q := Plan{Threshold: int(d.U16("threshold")), Leader: string(d.Bytes("leader", 128))}
-	made := d.U64("time")
-	if made > 1<<53 {
-		d.Fail("time", "out of range")
-	}
-	q.Made = time.UnixMilli(int64(made))
+	var q Plan
+	record := q.readHead(d)
 	d.Read("nonce", q.Nonce[:])
 	n := int(d.U16("number of nodes"))
 	if n > maxNodes {
@@ -125,6 +117,36 @@ func (p *Plan) UnmarshalBinary(data []byte) error {
 	}
 	*p = q
 	return nil
+}
+
+// readHead reads what is before the nonce, and returns the record's encoding.
+func (p *Plan) readHead(d *wire.Decoder) (record []byte) {
+	if v := d.U8("version"); d.Err() == nil && v != 1 {
+		d.Fail("version", "%d isn't known", v)
+	}
+	record = d.Bytes("record", maxPlan)
+	p.Threshold, p.Leader = int(d.U16("threshold")), string(d.Bytes("leader", 128))
+	made := d.U64("time")
+	if made > 1<<53 {
+		d.Fail("time", "out of range")
+	}
+	p.Made = time.UnixMilli(int64(made))
+	return record
+}
+
+// A planHead is what it takes to make room for other plans. To read it takes a small part of
+// what reading and checking a record takes.
+type planHead struct {
+	id     [32]byte
+	leader string
+	made   time.Time
+}
+
+func readPlanHead(data []byte) (planHead, error) {
+	d := wire.NewDecoder(data)
+	var p Plan
+	p.readHead(d)
+	return planHead{planID(data), p.Leader, p.Made}, d.Err()
 }
 
 func (p *Plan) check() error {
@@ -181,6 +203,10 @@ func (p *Plan) ID() [32]byte {
 	if err != nil {
 		return [32]byte{}
 	}
+	return planID(data)
+}
+
+func planID(data []byte) [32]byte {
 	return sha256.Sum256(append([]byte("undersign/ceremony-plan/v1"), data...))
 }
 
