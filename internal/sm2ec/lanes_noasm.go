@@ -33,4 +33,5 @@ func gather(dst []lanePoint, from []pointRef) { gatherGeneric(dst, from) }
 // scatter is [scatterGeneric].
 func scatter(dst []packedPoint, src []lanePoint) { scatterGeneric(dst, src) }
 
-func fetchRows(refs []pointRef, row, rows int) {}
+// fetchRows fetches points where that can be had.
+func fetchRows([]pointRef, int, int) {}

@@ -34,8 +34,8 @@ func (s *summer) gatherPacked(g *Table, terms []Term, items []int, m int) {
 	one := all[:m]
 	for j, i := range items {
 		t := &terms[i]
-		g.refs(one[:g.m], &t.S)
-		t.Table.refs(one[g.m:], &t.T)
+		g.refs(one, 1, &t.S)
+		t.Table.refs(one[g.m:], 1, &t.T)
 		for k, r := range one {
 			p.refs[k*n+j] = r
 		}

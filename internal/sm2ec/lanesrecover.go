@@ -49,8 +49,8 @@ const laneGroupMost = 14
 // solveGroupsLanes is [solveGroups] in lanes, for multiples of laneGroupUnit groups whose sizes
 // differ by one at most.
 func solveGroupsLanes(groups []group) {
-	s := laneRecoverers.Get().(*laneRecoverer)
-	defer laneRecoverers.Put(s)
+	s := laneWorkers.Get().(*laneWorker)
+	defer laneWorkers.Put(s)
 	s.solve(groups)
 }
 
@@ -70,8 +70,8 @@ var tableMemory = sync.Pool{New: func() any { return new([]packedPoint) }}
 
 // solve is [solveGroupsLanes], and keeps the tables.
 func (k *keptTables) solve(groups []group) {
-	s := laneRecoverers.Get().(*laneRecoverer)
-	defer laneRecoverers.Put(s)
+	s := laneWorkers.Get().(*laneWorker)
+	defer laneWorkers.Put(s)
 	own, entries := s.entries, tableMemory.Get().(*[]packedPoint)
 	s.entries = *entries
 	s.solve(groups)
@@ -88,11 +88,9 @@ func (k *keptTables) release() {
 	}
 }
 
-var laneRecoverers = sync.Pool{New: func() any { return new(laneRecoverer) }}
-
 // A laneRecoverer is the memory for the recovery of signs.
 type laneRecoverer struct {
-	laneSingle
+	laneStraus
 	members  []member
 	counts   []int // of members
 	totals   []Scalar
@@ -324,7 +322,7 @@ func (s *laneRecoverer) grow(groups []group) {
 		}
 		double(ol, row(s.pos, k, 1), row(s.neg, k, 1))
 		nl *= 2
-		if s.add(next[from:at], terms[from:at], noPoints) {
+		if s.laneAdder.add(next[from:at], terms[from:at], noPoints) {
 			for i, z := range s.zero {
 				for j := range laneCount {
 					if z>>j&1 == 1 {

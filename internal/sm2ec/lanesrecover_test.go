@@ -4,7 +4,9 @@
 package sm2ec
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -56,6 +58,7 @@ func TestRecoverSignsLanes(t *testing.T) {
 		{64, 64, 1}, {79, 1, 1}, {100, 100, 2}, {101, 7, 1}, {177, 177, 1}, {209, 30, 2}, {224, 224, 1}, {353, 353, 1},
 	} {
 		js := goodItems(t, r, c.n, c.signers)
+		slices.SortFunc(js, func(a, b judged) int { return cmp.Compare(a.P.X[0], b.P.X[0]) }) // by signer
 		items := make([]Item, c.n)
 		for i := range js {
 			items[i] = js[i].Item
@@ -63,7 +66,7 @@ func TestRecoverSignsLanes(t *testing.T) {
 		points, ok := recovered(t, r, items, c.workers)
 		for i := range items {
 			if !ok[i] || parity(&points[i].Y) != js[i].hint {
-				t.Fatalf("%d items of %d: sign %d is wrong", c.n, c.signers, i)
+				t.Fatalf("%d items of %d: sign %d is wrong: %v", c.n, c.signers, i, ok[i])
 			}
 		}
 

@@ -18,8 +18,8 @@ const (
 // key and, in the end, the multiple of G, by formulas that leave Z = 0 for ever when
 // they don't hold. So one look at Z in the end finds all lanes that are to be done anew.
 func combineLanes(dst []Jacobian, items []*Item) {
-	s := laneSingles.Get().(*laneSingle)
-	defer laneSingles.Put(s)
+	s := laneWorkers.Get().(*laneWorker)
+	defer laneWorkers.Put(s)
 	for len(items) >= singleMin {
 		n := min(singleChunk, len(items))
 		s.combine(dst[:n], items[:n])
@@ -28,7 +28,11 @@ func combineLanes(dst []Jacobian, items []*Item) {
 	combine(dst, items)
 }
 
-var laneSingles = sync.Pool{New: func() any { return new(laneSingle) }}
+// A laneWorker is the memory for whatever a batch without tables wants: one thing after the other, so
+// that they share it.
+type laneWorker struct{ laneRecoverer }
+
+var laneWorkers = sync.Pool{New: func() any { return new(laneWorker) }}
 
 // A laneSingle is the memory for items one by one, eight at a time.
 type laneSingle struct {
@@ -55,6 +59,7 @@ func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
 	// Where t is even, -t and -s are taken, so that the highest digit of a key is 1 always.
 	g := GeneratorTable(len(items))
 	s.minus = grow(s.minus, lanes)
+	row := n * laneCount
 	s.fill(n, g.m, 0, func(j int, refs []pointRef) {
 		t, _ := item(j).T()
 		s.minus[j] = pointRef(t[0]&1 ^ 1)
@@ -63,9 +68,9 @@ func (s *laneSingle) combine(dst []Jacobian, items []*Item) {
 			s.bad[j] = true
 			k = Scalar{1}
 		}
-		g.refs(refs, &k)
-		for i := range refs {
-			refs[i] ^= s.minus[j]
+		g.refs(refs, row, &k)
+		for i := range g.m {
+			refs[i*row] ^= s.minus[j]
 		}
 	})
 	s.oddMultiples(n, func(j int) *Affine { return &item(j).P })

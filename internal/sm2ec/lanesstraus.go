@@ -5,7 +5,6 @@ package sm2ec
 
 import (
 	"runtime"
-	"sync"
 )
 
 // Straus' method in lanes (Straus 1964): a lane is for one digit of multipliers, and adds up
@@ -50,8 +49,8 @@ func strausInLanes(terms []multiple, workers int) (sum Jacobian, ok bool) {
 			rows := (len(ts) + perRow - 1) / perRow
 			return ts[rows*i/len(parts)*perRow : min(len(ts), rows*(i+1)/len(parts)*perRow)]
 		}
-		s := laneStrauses.Get().(*laneStraus)
-		defer laneStrauses.Put(s)
+		s := laneWorkers.Get().(*laneWorker)
+		defer laneWorkers.Put(s)
 		oks[i] = s.add(&parts[i], cut(long, strausLanes/longDigits), longDigits) &&
 			s.add(&parts[i], cut(short, perRow), shortDigits)
 	})
@@ -95,8 +94,6 @@ func onesOf(digits int) (k Scalar) {
 	return k
 }
 
-var laneStrauses = sync.Pool{New: func() any { return new(laneStraus) }}
-
 // A laneStraus is the memory for Straus' method.
 type laneStraus struct {
 	laneSingle
@@ -138,8 +135,8 @@ func (s *laneStraus) add(part *strausPart, terms []*multiple, digits int) bool {
 	scatter(s.packed, s.total)
 	ok := true
 	s.fill(n, 4, 0, func(j int, refs []pointRef) {
-		for i := range refs {
-			refs[i] = refTo(&s.packed[i*quarter+min(j, quarter-1)], 0)
+		for i := range 4 {
+			refs[i*n*laneCount] = refTo(&s.packed[i*quarter+min(j, quarter-1)], 0)
 		}
 	})
 	s.tree(n, 4, func(int) { ok = false })

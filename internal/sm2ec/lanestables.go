@@ -69,7 +69,6 @@ type laneSummer struct {
 	sums   []lanePoint
 	more   []lanePoint
 	refs   []pointRef // row after row of entries
-	eight  [laneCount][]pointRef
 	packed []packedPoint
 }
 
@@ -78,10 +77,11 @@ func (s *laneSummer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term,
 	n := blocksFor(len(items))
 	w := terms[items[0]].Table.w
 	m := g.m + windows(w)
+	row := n * laneCount
 	s.fill(n, m, min(2*rowsAtOnce(n, m), m), func(j int, refs []pointRef) {
 		t := &terms[items[min(j, len(items)-1)]]
-		g.refs(refs[:g.m], &t.S)
-		t.Table.refs(refs[g.m:], &t.T)
+		g.refs(refs, row, &t.S)
+		t.Table.refs(refs[g.m*row:], row, &t.T)
 	})
 	for _, i := range items {
 		flagged[i] = false
@@ -105,22 +105,13 @@ func (s *laneSummer) sum(dst []Jacobian, flagged []bool, g *Table, terms []Term,
 	}
 }
 
-// fill sets the references to m rows of n blocks: set is called for each lane. Meanwhile it fetches
-// the first rows.
+// fill sets the references to m rows of n blocks: set is called for each lane, with the references from its
+// first on. Meanwhile it fetches the first rows.
 func (s *laneSummer) fill(n, m, first int, set func(j int, refs []pointRef)) {
 	s.refs = grow(s.refs, m*n*laneCount)
-	for j := range s.eight {
-		s.eight[j] = grow(s.eight[j], m)
-	}
 	for i := range n {
 		for j := range laneCount {
-			set(i*laneCount+j, s.eight[j])
-		}
-		for k := range m {
-			line := s.refs[(k*n+i)*laneCount:][:laneCount]
-			for j := range line {
-				line[j] = s.eight[j][k]
-			}
+			set(i*laneCount+j, s.refs[i*laneCount+j:])
 		}
 		fetchRows(s.refs[i*laneCount:], n*laneCount, first)
 	}
@@ -169,40 +160,61 @@ func (s *laneSummer) tree(n, m int, flag func(j int)) {
 	}
 }
 
-// refs sets refs to the entries of a packed table whose sum is kP.
-func (t *Table) refs(refs []pointRef, k *Scalar) {
-	base := pointRef(unsafe.Pointer(&t.packed[0]))
-	turn := k.oddPlaces(refs, t.w)
-	for i, r := range refs {
-		refs[i] = (base + pointRef(i)<<(t.w-1+6) + r>>1<<6) | r&1 ^ turn
+// refs sets every step-th of refs to the entries of a packed table whose sum is kP.
+func (t *Table) refs(refs []pointRef, step int, k *Scalar) {
+	x, turn := k.oddWords()
+	base, size := pointRef(unsafe.Pointer(&t.packed[0])), pointRef(1)<<(t.w-1+6)
+	at := 0
+	for i := range t.m - 1 {
+		r := x.place(i, t.w)
+		refs[at] = (base + r>>1<<6) | r&1 ^ turn
+		base += size
+		at += step
 	}
+	refs[at] = (base + x.last(t.m-1, t.w)>>1<<6) | turn
 }
 
 // oddPlaces sets refs to the digits of oddDigits, or fewer if k is odd and short: twice the place of the entry in
 // its window, plus one if it is to be subtracted. It returns 1 if the sum is -kP.
 func (k *Scalar) oddPlaces(refs []pointRef, w int) (negated pointRef) {
+	x, negated := k.oddWords()
+	last := len(refs) - 1
+	for i := range last {
+		refs[i] = x.place(i, w)
+	}
+	refs[last] = x.last(last, w)
+	return negated
+}
+
+// oddWords are those of an odd scalar, and a zero.
+type oddWords [5]uint64
+
+// oddWords returns k, or -k and 1 where that is odd.
+func (k *Scalar) oddWords() (x oddWords, negated pointRef) {
 	odd := *k
 	if odd[0]&1 == 0 {
 		odd.Neg(k)
 		negated = 1
 	}
-	x := [5]uint64{odd[0], odd[1], odd[2], odd[3], 0}
-	low := uint64(1)<<w - 1
-	last := len(refs) - 1
-	window := func(bit uint) uint64 {
-		at, shift := bit/64&3, bit%64
-		return x[at]>>shift | x[at+1]<<1<<(63-shift)
-	}
-	for i := range last {
-		// A digit of v is v - 2^w: positive, with bit w of v, or negative, and odd then like
-		// 2^w - v, whose half is that of 2^w - 1 - v.
-		v := window(uint(w * i))
-		neg := ^v >> w & 1
-		refs[i] = pointRef((v^-neg)&low&^1 | neg)
-	}
-	refs[last] = pointRef(window(uint(w*last)) &^ 1) // what is left
-	return negated
+	copy(x[:], odd[:])
+	return x, negated
 }
+
+func (x *oddWords) from(bit uint) uint64 {
+	at, shift := bit/64&3, bit%64
+	return x[at]>>shift | x[at+1]<<1<<(63-shift)
+}
+
+// place returns digit i, which isn't the last: v - 2^w for the number v that begins there. It is positive, with
+// bit w of v, or negative, and odd then like 2^w - v, whose half is that of 2^w - 1 - v.
+func (x *oddWords) place(i, w int) pointRef {
+	v := x.from(uint(w * i))
+	neg := ^v >> w & 1
+	return pointRef((v^-neg)&(1<<w-1)&^1 | neg)
+}
+
+// last returns what is left for the last digit.
+func (x *oddWords) last(i, w int) pointRef { return pointRef(x.from(uint(w*i)) &^ 1) }
 
 // newTablesLanes is newTables with the additions in lanes.
 func newTablesLanes(ts []*Table, ps []Affine, w int) {

@@ -22,7 +22,7 @@ func TestTableRefs(t *testing.T) {
 		d, codes, refs := make([]int32, m), make([]uint32, m), make([]pointRef, m)
 		for i := range ks {
 			codeDigits(codes, 1, d, ks[i].oddDigits(d, w))
-			tb.refs(refs, &ks[i])
+			tb.refs(refs, 1, &ks[i])
 			for j, c := range codes {
 				want := &tb.packed[j<<(w-1)+int(c>>1)]
 				if p, negated := refs[j].point(); p != want || negated != (c&1 == 1) {

@@ -222,8 +222,11 @@ func (v *verifier) viaTables(job tableJob) {
 	if job.tables == nil {
 		job.tables = v.buildTables(job)
 	}
-	var items []int
-	var terms []Term
+	n := 0
+	for _, s := range job.signers {
+		n += len(s.items)
+	}
+	items, terms := make([]int, 0, n), make([]Term, 0, n)
 	for k, s := range job.signers {
 		for _, i := range s.items {
 			t, _ := v.items[i].T()
@@ -236,7 +239,7 @@ func (v *verifier) viaTables(job tableJob) {
 	chunks(len(items), 512, v.workers, func(lo, hi int) {
 		sums := make([]Jacobian, hi-lo)
 		SumTables(sums, flagged[lo:hi], g, terms[lo:hi])
-		var done []int
+		done := make([]int, 0, hi-lo)
 		for k := lo; k < hi; k++ {
 			if !flagged[k] {
 				sums[len(done)] = sums[k-lo]
