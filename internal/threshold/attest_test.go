@@ -54,7 +54,8 @@ func TestClassify(t *testing.T) {
 		{connect.NewError(connect.CodeUnavailable, errors.New("gone")), Silent},
 		{connect.NewError(connect.CodeNotFound, errors.New("what?")), Absent},
 		{connect.NewError(connect.CodeInternal, errors.New("oops")), Failed},
-		{connect.NewError(connect.CodeResourceExhausted, errors.New("later")), Limited},
+		{connect.NewWireError(connect.CodeResourceExhausted, errors.New("later")), Limited},
+		{connect.NewError(connect.CodeResourceExhausted, errors.New("message is larger than configured max")), Failed},
 		{errors.New("anything"), Failed},
 	} {
 		if got, _ := classify(tt.err); got != tt.want {
