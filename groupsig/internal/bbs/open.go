@@ -84,11 +84,8 @@ func (o *Opening) UnmarshalBinary(data []byte) error {
 	}
 	if len(record) > 0 {
 		q.record = new(join.Record)
-		if err := q.record.UnmarshalBinary(record); err != nil {
+		if err := q.record.UnmarshalBare(record); err != nil {
 			return err
-		}
-		if len(q.record.Evidence) != 0 {
-			return errors.New("groupsig: opening: the record has evidence")
 		}
 	}
 	*o = q

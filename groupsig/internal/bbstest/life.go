@@ -137,11 +137,11 @@ func (s *Suite[D, G, I, O, N, M]) links(t *testing.T, g *Group[D, G, I, O, N, M]
 	if l.VerifyLink(gk, set, []byte("other"), link) == nil || l.VerifyLink(gk, set[:1], []byte("audit"), link) == nil {
 		t.Error("a link of something else is accepted")
 	}
-	claim, err := l.Claim(ada, set[0], nil)
+	claim, err := l.Claim(ada, set[0], []byte("claim"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.VerifyClaim(gk, set[0], nil, claim) != nil || l.VerifyClaim(gk, set[1], nil, claim) == nil {
+	if l.VerifyClaim(gk, set[0], []byte("claim"), claim) != nil || l.VerifyClaim(gk, set[0], nil, claim) == nil || l.VerifyClaim(gk, set[1], []byte("claim"), claim) == nil {
 		t.Error("claims")
 	}
 	nym := g.Pseudonym(sig)

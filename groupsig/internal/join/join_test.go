@@ -162,6 +162,17 @@ func TestRecord(t *testing.T) {
 	if new(Record).UnmarshalBinary(append(b, 0)) == nil {
 		t.Error("trailing byte")
 	}
+	// The record has evidence; without, it is bare.
+	if q.UnmarshalBare(b) == nil {
+		t.Error("evidence is taken")
+	}
+	r.Evidence = nil
+	if b, err = r.MarshalBinary(); err != nil || q.UnmarshalBare(b) != nil || len(q.Evidence) != 0 {
+		t.Errorf("a bare record: %v", err)
+	}
+	if q.UnmarshalBare(b[1:]) == nil {
+		t.Error("a bare record that is none")
+	}
 }
 
 // Anybody can sign for a key of small order: here for the neutral point, by one

@@ -187,3 +187,17 @@ func (r *Record) UnmarshalBinary(data []byte) error {
 	*r = q
 	return nil
 }
+
+// UnmarshalBare decodes a record without evidence, as openings and keys have it, and refuses
+// one that has some.
+func (r *Record) UnmarshalBare(data []byte) error {
+	var q Record
+	if err := q.UnmarshalBinary(data); err != nil {
+		return err
+	}
+	if len(q.Evidence) != 0 {
+		return errors.New("join: the record has evidence")
+	}
+	*r = q
+	return nil
+}

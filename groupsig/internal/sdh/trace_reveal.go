@@ -115,11 +115,8 @@ func (v *Revealed) UnmarshalBinary(data []byte) error {
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("groupsig: revelation: %w", err)
 	}
-	if err := q.record.UnmarshalBinary(record); err != nil {
+	if err := q.record.UnmarshalBare(record); err != nil {
 		return err
-	}
-	if len(q.record.Evidence) != 0 {
-		return errors.New("groupsig: revelation: the record has evidence")
 	}
 	n := len(b)/bls12381.ScalarSize - 1
 	if n < 1 || n > maxSecrets {

@@ -163,11 +163,8 @@ func (s *Scheme) DecodeMember(data []byte, secrets func(*wire.Decoder)) (*GroupK
 	}
 	r := new(join.Record)
 	g, err := s.ParseGroupKey(group)
-	if err := errors.Join(err, r.UnmarshalBinary(record)); err != nil {
+	if err := errors.Join(err, r.UnmarshalBare(record)); err != nil {
 		return nil, nil, s.errorf("member key: %w", err)
-	}
-	if len(r.Evidence) != 0 {
-		return nil, nil, s.errorf("member key: the record has evidence")
 	}
 	return g, r, nil
 }

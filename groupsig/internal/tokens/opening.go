@@ -124,11 +124,8 @@ func (o *Opening) UnmarshalBinary(data []byte) error {
 	if err := d.Finish(); err != nil {
 		return fmt.Errorf("groupsig: opening: %w", err)
 	}
-	if err := q.record.UnmarshalBinary(r); err != nil {
+	if err := q.record.UnmarshalBare(r); err != nil {
 		return fmt.Errorf("groupsig: opening: %w", err)
-	}
-	if len(q.record.Evidence) != 0 {
-		return errors.New("groupsig: opening: the record has evidence")
 	}
 	proof, err := sigma.DecodeHom(p)
 	if err != nil {
