@@ -79,6 +79,13 @@ func nodeCallError(id *parties.Identity, err error) error {
 	var limit *policy.LimitError
 	var coded *connect.Error
 	switch {
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return failf(ExitError, "look whether it runs: \"undersign status\"", "the node gave no answer in time: %w", context.DeadlineExceeded)
+	case errors.Is(err, parties.ErrUnknown):
+		return failf(ExitError, "another node listens there, has a new key, or somebody is in between: ask whoever runs it for its fingerprint",
+			"can't reach the node: %s", strings.TrimPrefix(err.Error(), "unavailable: "))
 	case errors.As(err, &denied):
 		hint := "the other node needs a rule that allows it"
 		if op := denied.Call.Operation; op != "" {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,9 +52,17 @@ func thresholdCallError(id *parties.Identity, err error) error {
 	return serviceError(id, threshold.DecodeError(err))
 }
 
+// waitsForApproval reports whether a node gave no share because a person has to decide.
+func waitsForApproval(err error) bool {
+	q, ok := errors.AsType[*threshold.QuorumError](err)
+	return ok && slices.ContainsFunc(q.Faults, func(f threshold.Fault) bool { return f.Kind == threshold.Pending })
+}
+
 func serviceError(id *parties.Identity, err error) error {
 	var rejected *threshold.RejectedError
 	switch {
+	case waitsForApproval(err):
+		return failf(ExitQuorum, "once a person has approved it there, ask again: \"undersign threshold pending\" lists what waits", "%w", err)
 	case errors.Is(err, threshold.ErrQuorum):
 		return failf(ExitQuorum, "look whether these nodes run, and what their rules allow", "%w", err)
 	case errors.As(err, &rejected):

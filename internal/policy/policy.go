@@ -55,6 +55,9 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
+	if e.Call.Operation == "" { // from another node, which doesn't say
+		return fmt.Sprintf("policy: too many calls by %s: try again in %v", e.Call.Party, e.After.Round(time.Millisecond))
+	}
 	return fmt.Sprintf("policy: too many calls of %s by %s: try again in %v", e.Call.Operation, e.Call.Party, e.After.Round(time.Millisecond))
 }
 
