@@ -357,7 +357,7 @@ func (t *task) receive(step *thresholdv1.ReceiveStep, committed *thresholdrsa.Ce
 				refused = nil
 			}
 			if err != nil && refused == nil {
-				return nil, false, invalidf("%w", err)
+				return nil, false, t.blame(pr, contributions, invalidf("%w", err))
 			}
 			// Both remember what was answered, and are stored before the answer goes out.
 			if e := cardFile.write(cardKey); e != nil {
@@ -378,6 +378,33 @@ func (t *task) receive(step *thresholdv1.ReceiveStep, committed *thresholdrsa.Ce
 		err = failpoint.Hit("threshold.received")
 	}
 	return ackData, refusal, err
+}
+
+// blame returns an error that names a holder who signed another contribution than the one
+// by which the node has acknowledged the outcome already, or err if there is none. A second
+// outcome of a proposal comes from such a holder alone.
+func (t *task) blame(pr *thresholdrsa.Proposal, contributions []*thresholdrsa.Contribution, err error) error {
+	signed := func(list []*thresholdrsa.Contribution) bool {
+		_, err := pr.Successor(t.p.Parent, list)
+		return err == nil
+	}
+	if !signed(contributions) { // it isn't certain who sent what
+		return err
+	}
+	for i, c := range contributions {
+		data, e := t.s.part(t.id, fmt.Sprint(partContribution, c.Index()))
+		first := new(thresholdrsa.Contribution)
+		if e != nil || data == nil || first.UnmarshalBinary(data) != nil || first.Equal(c) {
+			continue
+		}
+		with := slices.Clone(contributions)
+		if with[i] = first; !signed(with) {
+			continue
+		}
+		name := t.p.Parent.Holders()[c.Index()-1].Name
+		return connect.NewError(connect.CodeFailedPrecondition, fmt.Errorf("threshold: holder %d (%s) signed two different contributions to this proposal: it is at fault", c.Index(), name))
+	}
+	return err
 }
 
 // finish ends the ceremony at the node. Until here the old share signs.
