@@ -64,13 +64,7 @@ func inSession(c, to *Credential) *Credential {
 	return &d
 }
 
-func FuzzGroupKey(f *testing.F)       { common.FuzzCodec(f, "group key") }
-func FuzzMemberKey(f *testing.F)      { common.FuzzCodec(f, "member key") }
-func FuzzIssuerKey(f *testing.F)      { common.FuzzCodec(f, "issuer key") }
-func FuzzJoin(f *testing.F)           { common.FuzzCodec(f, "join") }
-func FuzzRequest(f *testing.F)        { common.FuzzCodec(f, "request") }
-func FuzzCredential(f *testing.F)     { common.FuzzCodec(f, "credential") }
-func FuzzOpening(f *testing.F)        { common.FuzzCodec(f, "opening") }
+func FuzzCodecs(f *testing.F)         { common.FuzzCodecs(f) }
 func FuzzSignature(f *testing.F)      { common.FuzzSignature(f) }
 func FuzzRevocationList(f *testing.F) { common.FuzzRevocationList(f) }
 

@@ -178,19 +178,29 @@ func (s *Suite[P, G, I, O, J, M, S, R, C]) Hostile(t *testing.T, points string, 
 	}
 }
 
-// FuzzCodec demands that what decodes is canonical.
+// FuzzCodec demands that what decodes as an object of a kind is canonical.
 func (s *Suite[P, G, I, O, J, M, S, R, C]) FuzzCodec(f *testing.F, name string) {
-	x := s.objects()[name]
-	b := Must(x.v.MarshalBinary())
-	f.Add(b)
-	f.Add(b[:len(b)/2])
+	s.fuzzCodecs(f, map[string]object{name: s.objects()[name]})
+}
+
+// FuzzCodecs is FuzzCodec for all kinds at once.
+func (s *Suite[P, G, I, O, J, M, S, R, C]) FuzzCodecs(f *testing.F) { s.fuzzCodecs(f, s.objects()) }
+
+func (s *Suite[P, G, I, O, J, M, S, R, C]) fuzzCodecs(f *testing.F, objects map[string]object) {
+	for _, x := range objects {
+		b := Must(x.v.MarshalBinary())
+		f.Add(b)
+		f.Add(b[:len(b)/2])
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		q := x.empty()
-		if q.UnmarshalBinary(data) != nil {
-			return
-		}
-		if b, err := q.MarshalBinary(); err != nil || !bytes.Equal(b, data) {
-			t.Errorf("not canonical: %v", err)
+		for name, x := range objects {
+			q := x.empty()
+			if q.UnmarshalBinary(data) != nil {
+				continue
+			}
+			if b, err := q.MarshalBinary(); err != nil || !bytes.Equal(b, data) {
+				t.Errorf("%s: not canonical: %v", name, err)
+			}
 		}
 	})
 }
