@@ -258,23 +258,22 @@ func TestBatch(t *testing.T) {
 // What the issuer is given by the member is checked. In every request the rest is that of
 // a good one.
 func TestRequests(t *testing.T) {
-	bob := common.New("bob").NewJoin("bob").Request()
-	common.Requests(t, tokentest.Edits(map[string]func(r *Request){
-		"another's points":      func(r *Request) { r.u, r.q = bob.u, bob.q },
-		"a multiple":            func(r *Request) { r.u.Double(&r.u); r.q.Double(&r.q); bls12381.NormalizeG1(&r.u, &r.q) },
-		"U and Q turned":        func(r *Request) { r.u, r.q = r.q, r.u },
-		"U zero":                func(r *Request) { r.u.SetIdentity() },
-		"Q zero":                func(r *Request) { r.q.SetIdentity() },
-		"another's encryptions": func(r *Request) { r.token = bob.token },
-		"one of another's":      func(r *Request) { r.token.S[1], r.token.F[1] = bob.token.S[1], bob.token.F[1] },
-		"encryptions swapped":   func(r *Request) { slices.Reverse(r.token.S[:]); slices.Reverse(r.token.F[:]) },
-		"S0 zero":               func(r *Request) { r.token.S[0].SetIdentity() },
-		"F1 zero":               func(r *Request) { r.token.F[1].SetIdentity() },
-		"no proof":              func(r *Request) { r.proof = nil },
-		"another's proof":       func(r *Request) { r.proof = bob.proof },
-		"bob's signature":       func(r *Request) { r.reg.Sig = bob.reg.Sig },
-		"bob's key":             func(r *Request) { r.reg.Key, r.reg.Sig = bob.reg.Key, bob.reg.Sig },
-		"another session":       func(r *Request) { r.reg.Session = bob.reg.Session },
+	common.Requests(t, tokentest.Edits(map[string]func(r, bobs *Request){
+		"bob's points":        func(r, bobs *Request) { r.u, r.q = bobs.u, bobs.q },
+		"a multiple":          func(r, _ *Request) { r.u.Double(&r.u); r.q.Double(&r.q); bls12381.NormalizeG1(&r.u, &r.q) },
+		"U and Q turned":      func(r, _ *Request) { r.u, r.q = r.q, r.u },
+		"U zero":              func(r, _ *Request) { r.u.SetIdentity() },
+		"Q zero":              func(r, _ *Request) { r.q.SetIdentity() },
+		"bob's encryptions":   func(r, bobs *Request) { r.token = bobs.token },
+		"one of bob's":        func(r, bobs *Request) { r.token.S[1], r.token.F[1] = bobs.token.S[1], bobs.token.F[1] },
+		"encryptions swapped": func(r, _ *Request) { slices.Reverse(r.token.S[:]); slices.Reverse(r.token.F[:]) },
+		"S0 zero":             func(r, _ *Request) { r.token.S[0].SetIdentity() },
+		"F1 zero":             func(r, _ *Request) { r.token.F[1].SetIdentity() },
+		"no proof":            func(r, _ *Request) { r.proof = nil },
+		"bob's proof":         func(r, bobs *Request) { r.proof = bobs.proof },
+		"bob's signature":     func(r, bobs *Request) { r.reg.Sig = bobs.reg.Sig },
+		"bob's key":           func(r, bobs *Request) { r.reg.Key, r.reg.Sig = bobs.reg.Key, bobs.reg.Sig },
+		"bob's session":       func(r, bobs *Request) { r.reg.Session = bobs.reg.Session },
 	}), nil)
 }
 

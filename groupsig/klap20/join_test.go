@@ -13,28 +13,29 @@ import (
 )
 
 func TestRequests(t *testing.T) {
-	edits := tokentest.Edits(map[string]func(r *Request){
-		"unknown session":     func(r *Request) { r.reg.Session[0] ^= 1 },
-		"f zero":              func(r *Request) { r.f.SetIdentity() },
-		"w zero":              func(r *Request) { r.w.SetIdentity() },
-		"S0 zero":             func(r *Request) { r.token.S[0].SetIdentity() },
-		"S1 zero":             func(r *Request) { r.token.S[1].SetIdentity() },
-		"F0 zero":             func(r *Request) { r.token.F[0].SetIdentity() },
-		"F1 zero":             func(r *Request) { r.token.F[1].SetIdentity() },
-		"other f":             func(r *Request) { r.f.Double(&r.f) },
-		"other w":             func(r *Request) { r.w.Double(&r.w) },
-		"other S0":            func(r *Request) { r.token.S[0].Double(&r.token.S[0]) },
-		"other S1":            func(r *Request) { r.token.S[1].Double(&r.token.S[1]) },
-		"other F0":            func(r *Request) { r.token.F[0].Double(&r.token.F[0]) },
-		"other F1":            func(r *Request) { r.token.F[1].Double(&r.token.F[1]) },
-		"encryptions swapped": func(r *Request) { slices.Reverse(r.token.S[:]); slices.Reverse(r.token.F[:]) },
-		"no proof":            func(r *Request) { r.proof = nil },
-		"bad proof": func(r *Request) {
+	edits := tokentest.Edits(map[string]func(r, bobs *Request){
+		"unknown session":     func(r, _ *Request) { r.reg.Session[0] ^= 1 },
+		"bob's session":       func(r, bobs *Request) { r.reg.Session = bobs.reg.Session },
+		"f zero":              func(r, _ *Request) { r.f.SetIdentity() },
+		"w zero":              func(r, _ *Request) { r.w.SetIdentity() },
+		"S0 zero":             func(r, _ *Request) { r.token.S[0].SetIdentity() },
+		"S1 zero":             func(r, _ *Request) { r.token.S[1].SetIdentity() },
+		"F0 zero":             func(r, _ *Request) { r.token.F[0].SetIdentity() },
+		"F1 zero":             func(r, _ *Request) { r.token.F[1].SetIdentity() },
+		"other f":             func(r, _ *Request) { r.f.Double(&r.f) },
+		"other w":             func(r, _ *Request) { r.w.Double(&r.w) },
+		"other S0":            func(r, _ *Request) { r.token.S[0].Double(&r.token.S[0]) },
+		"other S1":            func(r, _ *Request) { r.token.S[1].Double(&r.token.S[1]) },
+		"other F0":            func(r, _ *Request) { r.token.F[0].Double(&r.token.F[0]) },
+		"other F1":            func(r, _ *Request) { r.token.F[1].Double(&r.token.F[1]) },
+		"encryptions swapped": func(r, _ *Request) { slices.Reverse(r.token.S[:]); slices.Reverse(r.token.F[:]) },
+		"no proof":            func(r, _ *Request) { r.proof = nil },
+		"bad proof": func(r, _ *Request) {
 			r.proof = bytes.Clone(r.proof)
 			r.proof[len(r.proof)-1] ^= 1
 		},
-		"key":       func(r *Request) { r.reg.Key = tokentest.LongTermPublic("bob") },
-		"signature": func(r *Request) { r.reg.Sig = make([]byte, 64) },
+		"key":       func(r, _ *Request) { r.reg.Key = tokentest.LongTermPublic("bob") },
+		"signature": func(r, _ *Request) { r.reg.Sig = make([]byte, 64) },
 	})
 	// Encryptions of another token, or w by another secret: the rest is proved rightly.
 	common.Requests(t, edits, map[string]func(j *Join, c *Challenge) *Request{

@@ -13,20 +13,21 @@ import (
 )
 
 func TestRequests(t *testing.T) {
-	edits := tokentest.Edits(map[string]func(r *Request){
-		"unknown session": func(r *Request) { r.reg.Session[0] ^= 1 },
-		"tau zero":        func(r *Request) { r.tau.SetIdentity() },
-		"token zero":      func(r *Request) { r.ttau.SetIdentity() },
-		"both zero":       func(r *Request) { r.tau.SetIdentity(); r.ttau.SetIdentity() },
-		"other tau":       func(r *Request) { r.tau.Double(&r.tau) },
-		"other token":     func(r *Request) { r.ttau.Double(&r.ttau) },
-		"no proof":        func(r *Request) { r.proof = nil },
-		"bad proof": func(r *Request) {
+	edits := tokentest.Edits(map[string]func(r, bobs *Request){
+		"unknown session": func(r, _ *Request) { r.reg.Session[0] ^= 1 },
+		"bob's session":   func(r, bobs *Request) { r.reg.Session = bobs.reg.Session },
+		"tau zero":        func(r, _ *Request) { r.tau.SetIdentity() },
+		"token zero":      func(r, _ *Request) { r.ttau.SetIdentity() },
+		"both zero":       func(r, _ *Request) { r.tau.SetIdentity(); r.ttau.SetIdentity() },
+		"other tau":       func(r, _ *Request) { r.tau.Double(&r.tau) },
+		"other token":     func(r, _ *Request) { r.ttau.Double(&r.ttau) },
+		"no proof":        func(r, _ *Request) { r.proof = nil },
+		"bad proof": func(r, _ *Request) {
 			r.proof = bytes.Clone(r.proof)
 			r.proof[len(r.proof)-1] ^= 1
 		},
-		"key":       func(r *Request) { r.reg.Key = tokentest.LongTermPublic("bob") },
-		"signature": func(r *Request) { r.reg.Sig = make([]byte, 64) },
+		"key":       func(r, _ *Request) { r.reg.Key = tokentest.LongTermPublic("bob") },
+		"signature": func(r, _ *Request) { r.reg.Sig = make([]byte, 64) },
 	})
 	common.Requests(t, edits, map[string]func(j *Join, c *Challenge) *Request{
 		"another kind": func(j *Join, c *Challenge) *Request {

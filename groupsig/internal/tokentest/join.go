@@ -36,13 +36,13 @@ func (s *Suite[P, G, I, O, J, M, S, R, C]) replay(t *testing.T) {
 }
 
 // Requests tests the issuer's checks. A request that fails leaves the session open, and the
-// register empty. The edits change a request of alice, without a new proof; the forged
-// requests, for the same join, are the package's.
-func (s *Suite[P, G, I, O, J, M, S, R, C]) Requests(t *testing.T, edits map[string]func(R) R, forged map[string]func(j J, c *join.Challenge) R) {
+// register empty. The edits change a request of alice, without a new proof, with bob's at
+// hand; the forged requests, for the same join, are the package's.
+func (s *Suite[P, G, I, O, J, M, S, R, C]) Requests(t *testing.T, edits map[string]func(r, bobs R) R, forged map[string]func(j J, c *join.Challenge) R) {
 	f := s.New("requests")
 	c := f.Invite("alice")
 	j := Must(s.NewJoin(f.G, f.G.ID(), c, "alice", LongTerm("alice")))
-	good := j.Request()
+	good, bobs := j.Request(), f.NewJoin("bob").Request()
 	stranger := s.Other().NewJoin("alice")
 	defer s.Other().Sessions.Cancel(stranger.Request().Session())
 	prepared := func(name string, edit func(*join.Challenge)) R {
@@ -58,7 +58,7 @@ func (s *Suite[P, G, I, O, J, M, S, R, C]) Requests(t *testing.T, edits map[stri
 		"another identity":    prepared("alice", func(c *join.Challenge) { c.Member = "bob" }),
 	}
 	for name, edit := range edits {
-		bad[name] = edit(good)
+		bad[name] = edit(good, bobs)
 	}
 	for name, forge := range forged {
 		bad[name] = forge(j, c)

@@ -174,13 +174,13 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Edits returns functions that change a copy.
-func Edits[T any](edits map[string]func(*T)) map[string]func(*T) *T {
-	out := make(map[string]func(*T) *T)
+// Edits returns functions that change a copy of the first, with the second at hand.
+func Edits[T any](edits map[string]func(v, other *T)) map[string]func(v, other *T) *T {
+	out := make(map[string]func(v, other *T) *T)
 	for name, edit := range edits {
-		out[name] = func(v *T) *T {
+		out[name] = func(v, other *T) *T {
 			c := *v
-			edit(&c)
+			edit(&c, other)
 			return &c
 		}
 	}
