@@ -514,10 +514,15 @@ func TestConnectionsOfOne(t *testing.T) {
 	for range 10 {
 		byStrangers = append(byStrangers, n.raw(t, newParty(t)))
 	}
-	// Bob and Carol came in as strangers, on connections that are still open.
-	if got := open(byStrangers); got != 6-2 {
+	if got := open(byStrangers); got != 6 {
 		t.Errorf("strangers have %d connections of 96", got)
 	}
+	// The oldest gave way.
+	dave := n.raw(t, newParty(t))
+	if open([]*rawConn{dave}) != 1 || open(byStrangers) != 5 || open(byStrangers[:5]) != 0 {
+		t.Error("a stranger who comes later has no connection")
+	}
+	byStrangers = append(byStrangers, dave)
 	n.raw(t, carol)
 	var silent []net.Conn
 	for range 100 {
@@ -550,11 +555,15 @@ func TestConnectionsOfOne(t *testing.T) {
 		n.listener.mu.Lock()
 		left := n.listener.parties[bob.Fingerprint()] + n.listener.parties[stranger] + len(n.listener.unknown)
 		n.listener.mu.Unlock()
-		if left == 2 {
+		if left == 0 {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+	if n.listener.mu.Lock(); len(n.listener.strangers) != 0 {
+		t.Errorf("%d strangers are left", len(n.listener.strangers))
+	}
+	n.listener.mu.Unlock()
 	if _, err := n.client(t, bob).Join(t.Context(), new(nodev1.JoinRequest)); connect.CodeOf(err) == connect.CodeUnavailable {
 		t.Errorf("the party doesn't get in again: %v", err)
 	}

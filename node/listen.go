@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -22,9 +23,10 @@ type limitListener struct {
 	most int64
 	open atomic.Int64
 
-	mu      sync.Mutex
-	unknown map[netip.Prefix]int // connections whose party isn't known yet, by address
-	parties map[string]int       // the others
+	mu        sync.Mutex
+	unknown   map[netip.Prefix]int // connections whose party isn't known yet, by address
+	parties   map[string]int       // the others
+	strangers []*limitConn         // those of strangers, the oldest first
 }
 
 func newLimitListener(l net.Listener, most int) *limitListener {
@@ -89,21 +91,38 @@ func (c *limitConn) enter() bool {
 }
 
 // identify notes whose connection it is, and reports whether the party may have one more.
-// It isn't limited if free.
+// It isn't limited if free. A stranger may, and the oldest of strangers gives way: who holds
+// all that they have doesn't keep out somebody who has an invitation.
 func (c *limitConn) identify(who string, free bool) bool {
+	ok, gone := c.count(who, free)
+	if gone != nil {
+		gone.Close()
+	}
+	return ok
+}
+
+func (c *limitConn) count(who string, free bool) (ok bool, gone *limitConn) {
 	if !c.known.CompareAndSwap(false, true) {
-		return true
+		return true, nil
 	}
 	l := c.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.closed {
-		return true
+		return true, nil
 	}
 	decrement(l.unknown, c.address)
 	l.parties[who]++
 	c.counted = who
-	return free || l.parties[who] <= l.ofParty()
+	ok = free || l.parties[who] <= l.ofParty()
+	if who == stranger {
+		if !ok {
+			gone = l.strangers[0]
+		}
+		l.strangers = append(l.strangers, c)
+		return true, gone
+	}
+	return ok, nil
 }
 
 func decrement[K comparable](m map[K]int, k K) {
@@ -123,6 +142,9 @@ func (c *limitConn) Close() error {
 			decrement(l.unknown, c.address)
 		} else {
 			decrement(l.parties, c.counted)
+		}
+		if c.counted == stranger {
+			l.strangers = slices.DeleteFunc(l.strangers, func(o *limitConn) bool { return o == c })
 		}
 	}
 	l.mu.Unlock()
