@@ -119,7 +119,9 @@ func (d *dealer) finishAt(deal *client.Deal) error {
 		fmt.Fprintf(w, "RSA key of %d bits, dealt by %s among %d holders; any %d of them sign\n",
 			r.Bits, keyfile.Fingerprint(&keyfile.Party{Key: deal.Transcript.Dealer}), len(r.Holders), r.Threshold)
 		fmt.Fprintf(w, "fingerprint %s\n\n", r.Fingerprint)
-		fmt.Fprintf(w, "%s says so, and each holder should check it and its share\n", d.path(transcriptName))
+		fmt.Fprintf(w, "%s says so. Each holder should now run, with the dealer's fingerprint known from elsewhere:\n", d.path(transcriptName))
+		fmt.Fprintf(w, "  undersign threshold verify-transcript %s --dealer %s --ceremony %s --share %s\n",
+			d.path(transcriptName), keyfile.Fingerprint(&keyfile.Party{Key: deal.Transcript.Dealer}), d.path(ceremonyName), r.Holders[0].File)
 	})
 }
 
@@ -194,6 +196,10 @@ to be checked with the tools of whoever makes the machine.`,
 					{"dealer", result.Dealer}, {"key", result.Fingerprint}, {"hash", result.Hash}, {"time", result.Time},
 					{"asked by", result.Party}, {"attestation", fmt.Sprintf("%d bytes", result.Attestation)},
 				})
+				fmt.Fprintf(w, "\nThe dealer has signed it, and it is of this dealing.\n")
+				for _, file := range shares {
+					fmt.Fprintf(w, "%s is the share that was dealt to %s.\n", inputName(file), holderName(file))
+				}
 			})
 		},
 	}
