@@ -263,6 +263,9 @@ func (s *Service) commit(ctx context.Context, p *Plan, st *thresholdv1.CeremonyS
 		}
 		contributions, encoded = append(contributions, byOld[i]), append(encoded, data)
 	}
+	if ok, err := s.usable(p, st, pr, contributions); err != nil || !ok {
+		return nil, err
+	}
 	acks := make([]*thresholdrsa.Ack, len(cards))
 	step := &thresholdv1.CeremonyRequest{Step: &thresholdv1.CeremonyRequest_Receive{Receive: &thresholdv1.ReceiveStep{
 		Proposal: proposal, Cards: cards, Contributions: encoded,
@@ -285,6 +288,25 @@ func (s *Service) commit(ctx context.Context, p *Plan, st *thresholdv1.CeremonyS
 		return nil, err
 	}
 	return s.certificate(p, st, pr, contributions, acks)
+}
+
+// usable reports whether contributions are right as far as everybody can see. One that isn't
+// is forgotten, and its holder named, before any receiver is asked: another may come yet.
+func (s *Service) usable(p *Plan, st *thresholdv1.CeremonyStatus, pr *thresholdrsa.Proposal, contributions []*thresholdrsa.Contribution) (bool, error) {
+	_, err := pr.Successor(p.Parent, contributions)
+	var wrong *thresholdrsa.CeremonyError
+	switch {
+	case err == nil:
+		return true, nil
+	case !errors.As(err, &wrong) || wrong.Role != "contributor":
+		return false, connect.NewError(connect.CodeFailedPrecondition, err)
+	}
+	for i, n := range p.Nodes {
+		if n.Contributes && n.Old == wrong.Index {
+			st.Participants[i].Problem = "its contribution: " + wrong.Reason
+		}
+	}
+	return false, s.dropPart(p.ID(), fmt.Sprint(partContribution, wrong.Index))
 }
 
 // certificate makes the certificate of those acknowledgements that are right, or returns nil

@@ -60,6 +60,13 @@ func (s *Service) setPart(id [32]byte, name string, value []byte) error {
 	})
 }
 
+func (s *Service) dropPart(id [32]byte, name string) error {
+	return s.opt.Store.Update(func(tx *store.Tx) error {
+		_, err := tx.Exec("DELETE FROM threshold_ceremony WHERE id = ? AND part = ?", id[:], name)
+		return err
+	})
+}
+
 // addPlan notes a plan, unless it is known.
 func (s *Service) addPlan(p *Plan) error {
 	id := p.ID()

@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"connectrpc.com/connect"
@@ -26,6 +27,7 @@ type rogueReceiver struct {
 	node  *testNode
 	card  *thresholdv1.SignedCard
 	ack   func(proposal []byte) []byte
+	forge atomic.Bool // the signature of its contribution
 }
 
 func (r *rogueReceiver) Ceremony(_ context.Context, req *thresholdv1.CeremonyRequest) (*thresholdv1.CeremonyResponse, error) {
@@ -53,6 +55,20 @@ func (r *rogueReceiver) Ceremony(_ context.Context, req *thresholdv1.CeremonyReq
 			r.card = &thresholdv1.SignedCard{Card: data, Party: r.node.id.PublicKey(), Signature: ed25519.Sign(r.node.id.SigningKey(), message)}
 		}
 		return &thresholdv1.CeremonyResponse{Joined: true, Card: r.card}, nil
+	case *thresholdv1.CeremonyRequest_Contribute:
+		pr := new(thresholdrsa.Proposal)
+		if err := pr.UnmarshalBinary(step.Contribute.Proposal); err != nil {
+			return nil, err
+		}
+		c, err := r.share.Contribute(pr)
+		if err != nil {
+			return nil, err
+		}
+		data, err := c.MarshalBinary()
+		if err == nil && r.forge.Load() {
+			data[len(data)-1] ^= 1
+		}
+		return &thresholdv1.CeremonyResponse{Joined: true, Contribution: data}, err
 	case *thresholdv1.CeremonyRequest_Receive:
 		return &thresholdv1.CeremonyResponse{Joined: true, Ack: r.ack(step.Receive.Proposal)}, nil
 	}
@@ -65,7 +81,7 @@ func (r *rogueReceiver) Key(context.Context, *thresholdv1.KeyRequest) (*threshol
 
 // receiver puts a rogue in the place of the last node, which acknowledges its own run with a
 // signature of nobody's.
-func (c *cluster) receiver() {
+func (c *cluster) receiver() *rogueReceiver {
 	c.t.Helper()
 	last := len(c.nodes) - 1
 	if err := c.nodes[last].stop(); err != nil {
@@ -81,6 +97,7 @@ func (c *cluster) receiver() {
 	}}
 	r.set(hang)
 	serveAt(c.t, r.node.id, r.node.Addr().String(), r)
+	return r
 }
 
 // A receiver that acknowledges something wrong is named, and keeps nobody else from the
@@ -112,5 +129,26 @@ func TestWrongAcknowledgementOfFew(t *testing.T) {
 	st = c.nodes[0].finishCeremony(st.Id)
 	if s := states(st); len(st.Successor) != 0 || !strings.Contains(s["carol"], "signature of its acknowledgement is wrong") || strings.Contains(s["bob"], ":") {
 		t.Error(s)
+	}
+}
+
+// A contribution that isn't signed is refused by who leads, and its holder named; nobody else
+// is asked for anything, and the right one can come later.
+func TestForgedContribution(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 4, nil)
+	rogue := c.receiver()
+	rogue.forge.Store(true)
+	st := c.nodes[0].startCeremony(&thresholdv1.StartCeremonyRequest{Key: "code", Contributors: []string{"alice", "dave"}})
+	s := states(c.nodes[0].finishCeremony(st.Id))
+	if !strings.Contains(s["dave"], "the signature is wrong") || s["bob"] != "joined" || s["carol"] != "joined" || s["alice"] != "joined" {
+		t.Error(s)
+	}
+	rogue.forge.Store(false)
+	s = states(c.nodes[0].finishCeremony(st.Id))
+	for _, name := range []string{"alice", "bob", "carol"} {
+		if s[name] != "finished" {
+			t.Errorf("%s: %s", name, s[name])
+		}
 	}
 }
