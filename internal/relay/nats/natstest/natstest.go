@@ -105,14 +105,17 @@ func NewKey(t testing.TB, dir, name string) (file, public string) {
 	return file, public
 }
 
+// addresses returns some at which nobody listens, of one host, which configurations and
+// certificates of tests name.
 func addresses(t testing.TB, n int) (list []string) {
 	t.Helper()
 	for range n {
-		a, err := freeport.Address()
+		l, err := freeport.Listen("127.0.0.1")
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, a)
+		defer l.Close()
+		list = append(list, l.Addr().String())
 	}
 	return list
 }
