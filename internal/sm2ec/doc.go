@@ -26,12 +26,13 @@
 //
 // The tier ifma takes eight residues at once, in limbs of 52 bits (AVX-512 IFMA): a lane is a
 // signature in sums of tables and in single verification, a digit of the multipliers
-// in weighted sums, and a root. Its kernels are written by tools/sm2gen, with twins in
+// in weighted sums, a group of signatures where signs are recovered, and a root. Its kernels are written by tools/sm2gen, with twins in
 // lanes_generic.go that tests hold against them to the bit. p = -1 mod 2⁵² makes a
 // Montgomery step four vector multiplications, so that a product has 70 of them, a square
 // 50, an affine addition with its share of an inversion 402, a Jacobian doubling 462
 // and a mixed addition 692. That is the floor where one is started in a cycle, as on Zen 4.
-// There they take, times the floor: the product 1.1 to 1.25, the square 1.4, affine
+// There they took, times the floor of one session, the product 1.1 to 1.25, the square 1.4, affine
 // additions 1.4 (where divisors are multiplied, 1.3), doublings 1.4, mixed additions
-// 1.3. What is missing are additions and shifts, which wait for some of the same pipes.
+// 1.3, and of another from 0.9 for the product to 1.1 for doublings: a loop of multiplications alone doesn't
+// run at the same frequency. Doublings without any sum, carry and store take nine tenths.
 package sm2ec
