@@ -206,7 +206,7 @@ func (s *Service) locate(ctx context.Context, k *key, record *thresholdrsa.Publi
 	var wg sync.WaitGroup
 	for _, peer := range peers {
 		wg.Go(func() {
-			c, err := s.opt.Dial(peer, MaxMessage)
+			c, err := s.opt.Dial(peer, keyAnswer(record))
 			if err != nil {
 				return
 			}

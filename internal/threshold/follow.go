@@ -40,6 +40,16 @@ func Follow(from *thresholdrsa.PublicKey, certificates [][]byte) (*thresholdrsa.
 // followTime bounds how long peers are asked for certificates.
 const followTime = 3 * time.Second
 
+// keyAnswer bounds what a peer may say of a key: hundreds of certificates, each of which
+// holds a record.
+func keyAnswer(record *thresholdrsa.PublicKey) int {
+	data, err := record.MarshalBinary()
+	if err != nil {
+		return maxSmall
+	}
+	return min(4<<20+1024*len(data), MaxMessage)
+}
+
 // catchUp asks all peers for certificates if a request is of a later epoch than this node,
 // which only coordinates, has heard of.
 func (s *Service) catchUp(ctx context.Context, r *thresholdrsa.Request, name string) {
@@ -99,7 +109,7 @@ func (s *Service) askAll(k *key, record *thresholdrsa.PublicKey, epoch uint64) {
 	for _, peer := range peers {
 		group.Go(func() {
 			var list []*thresholdrsa.Certificate
-			if c, err := s.opt.Dial(peer, MaxMessage); err == nil {
+			if c, err := s.opt.Dial(peer, keyAnswer(record)); err == nil {
 				resp, err := c.Key(ctx, &thresholdv1.KeyRequest{RecordId: id[:], Key: k.policy})
 				if err == nil && len(resp.Certificates) > 0 {
 					if _, list, err = Follow(record, resp.Certificates); err != nil {
@@ -157,11 +167,12 @@ func (s *Service) askForKey(ctx context.Context, k *key, req *thresholdv1.KeyReq
 	ctx, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
 	var mu sync.Mutex
+	record, _ := k.state()
 	var likely, other []*thresholdv1.KeyResponse
 	var group sync.WaitGroup
 	for _, peer := range s.opt.Peers() {
 		group.Go(func() {
-			c, err := s.opt.Dial(peer, MaxMessage)
+			c, err := s.opt.Dial(peer, keyAnswer(record))
 			if err != nil {
 				return
 			}

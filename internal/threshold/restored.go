@@ -160,7 +160,7 @@ func (s *Service) inquire(k *key, record *thresholdrsa.PublicKey, index int) (ho
 	var group sync.WaitGroup
 	for _, peer := range s.opt.Peers() {
 		group.Go(func() {
-			c, err := s.opt.Dial(peer, MaxMessage)
+			c, err := s.opt.Dial(peer, keyAnswer(record))
 			if err != nil {
 				return
 			}
