@@ -248,8 +248,8 @@ func TestOpenSecretErrors(t *testing.T) {
 		mode             fs.FileMode
 		plaintext        bool
 	}{
-		{"public", "not an age file", "inspect", public, 0o600, true},
-		{"empty", "not an age file", "inspect", nil, 0o600, false},
+		{"public", "not an age file", "beside the card", public, 0o600, true},
+		{"empty", "not an age file", "beside the card", nil, 0o600, false},
 		{"truncated", "", "", sealed[:len(sealed)-100], 0o600, false},
 		{"wrong passphrase", "wrong passphrase", "", mustSeal(t, secret, scrypt(t, "right")), 0o600, false},
 		{"plaintext", "isn't encrypted", "--insecure-plaintext", plaintext, 0o600, false},
