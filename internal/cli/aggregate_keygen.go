@@ -51,7 +51,7 @@ be imported, may be in age files.`,
 	addSecretFlags(c, &f.secret)
 	c.Flags().Lookup("insecure-plaintext").Usage = "don't encrypt the secret key"
 	fl := c.Flags()
-	fl.StringVar(&f.to, "to", "", "encrypt the secret key to the age recipients `FILE`\n(default: to the identities given with -i)")
+	fl.StringVar(&f.to, "to", "", "encrypt the secret key to the age recipients `FILE`\n(default: to the identities given with -i, or the passphrase)")
 	fl.StringVar(&f.scheme, "scheme", "pop", "scheme that the key is for, `NAME`: "+blsSchemeUsage)
 	fl.BoolVar(&f.minSig, "min-sig", false, "keys of 96 bytes and signatures of 48, in place of 48 and 96")
 	fl.BoolVar(&f.hex, "hex", false, "write the public key in hexadecimal, for other programs")

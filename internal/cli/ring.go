@@ -56,7 +56,7 @@ public key, which goes into rings. The key signs in rings and nowhere else.`,
 	}
 	addSecretFlags(c, &f.secret)
 	c.Flags().Lookup("insecure-plaintext").Usage = "don't encrypt the private key"
-	c.Flags().StringVar(&f.to, "to", "", "encrypt the private key to the age recipients `FILE`\n(default: to the identities given with -i)")
+	c.Flags().StringVar(&f.to, "to", "", "encrypt the private key to the age recipients `FILE`\n(default: to the identities given with -i, or the passphrase)")
 	c.Flags().StringVar(&f.group, "group", ring.Ristretto255.String(), fmt.Sprintf("group of the key, `NAME`: %s or %s", ring.Ristretto255, ring.BLS12381G1))
 	addOutFlag(c, &f.out, "")
 	addForceFlag(c, &f.force)

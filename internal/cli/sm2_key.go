@@ -41,7 +41,7 @@ SubjectPublicKeyInfo in PEM.
 	}
 	addSecretFlags(c, &sf)
 	c.Flags().Lookup("insecure-plaintext").Usage = "don't encrypt the private key"
-	c.Flags().StringVar(&to, "to", "", "encrypt the private key to the age recipients `FILE`\n(default: to the identities given with -i)")
+	c.Flags().StringVar(&to, "to", "", "encrypt the private key to the age recipients `FILE`\n(default: to the identities given with -i, or the passphrase)")
 	addOutFlag(c, &out, "")
 	addForceFlag(c, &force)
 	c.MarkFlagRequired("out")

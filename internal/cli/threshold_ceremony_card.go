@@ -139,7 +139,8 @@ func (k *ceremony) card(ctx context.Context, f cardFlags) error {
 }
 
 // newSecretFile says how a new secret is to be stored: for to, for those who
-// read like, for the identities that were given, or in the open if that was asked for.
+// read like, for the identities that were given, under the passphrase that was, or in the
+// open if that was asked for.
 func (o *opener) newSecretFile(path string, to []age.Recipient, like *sealedFile) (*sealedFile, error) {
 	f := &sealedFile{path: path, recipients: to}
 	if len(to) > 0 {
@@ -152,9 +153,21 @@ func (o *opener) newSecretFile(path string, to []age.Recipient, like *sealedFile
 			f.recipients = append(f.recipients, nonNil(recipient(id))...)
 		}
 		f.plaintext = len(f.recipients) == 0 && o.flags.plaintext
+		if pass := o.flags.pass; len(f.recipients) == 0 && !f.plaintext && (pass.file != "" || pass.fd != -1) {
+			p, err := o.passphrase(path)
+			if err != nil {
+				return nil, err
+			}
+			defer clear(p)
+			r, err := age.NewScryptRecipient(string(p))
+			if err != nil {
+				return nil, err
+			}
+			f.recipients = nonNil(r)
+		}
 	}
 	if len(f.recipients) == 0 && !f.plaintext {
-		return nil, failf(ExitUsage, "name a recipients file with --to", "%s: can't tell to whom it is to be encrypted", path)
+		return nil, failf(ExitUsage, "name a recipients file with --to, or a passphrase with --passphrase-file", "%s: can't tell to whom it is to be encrypted", path)
 	}
 	return f, nil
 }
