@@ -200,7 +200,9 @@ func (as *approvals) decide(prefix string, state int, reason string, may func(ap
 	}
 	a.state, a.reason = state, reason
 	err = as.store.Update(func(tx *store.Tx) error {
-		n, err := tx.Exec("UPDATE threshold_approval SET state = ?, reason = ? WHERE id = ? AND state = 0", state, reason, a.id[:])
+		// Somebody else may ask for the same once this has expired.
+		n, err := tx.Exec("UPDATE threshold_approval SET state = ?, reason = ? WHERE id = ? AND state = 0 AND party = ? AND asked = ?",
+			state, reason, a.id[:], a.party, a.asked.UnixMilli())
 		if err == nil && n != 1 {
 			err = connect.NewError(connect.CodeNotFound, errors.New("threshold: somebody else has decided"))
 		}

@@ -91,6 +91,17 @@ func TestApprovalExpires(t *testing.T) {
 	if b, fresh := ask("us1a", "m"); fresh || b.state != rejected || b.reason != "no" {
 		t.Errorf("%+v", b)
 	}
+	// A decision is about who has asked, and not about who asks when that has expired.
+	a, _ = ask("us1a", "late")
+	_, err = as.decide(hex.EncodeToString(a.id[:]), approved, "", func(approval) error {
+		now = now.Add(61 * time.Minute)
+		ask("us1b", "late")
+		return nil
+	})
+	if b, _ := ask("us1b", "late"); connect.CodeOf(err) != connect.CodeNotFound || b.state != waiting {
+		t.Errorf("%v: %+v", err, b)
+	}
+	now = now.Add(61 * time.Minute)
 	// One party can't fill the list, and another isn't kept out by it.
 	for i := range maxWaiting {
 		ask("us1c", fmt.Sprint(i))
