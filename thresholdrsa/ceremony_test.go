@@ -594,6 +594,15 @@ func TestSecondSuccessor(t *testing.T) {
 	if _, err := s.Receive(r.keys[0], r.pr, r.cs, &ReceiveOptions{InsecureSecond: true}); err != nil {
 		t.Errorf("on explicit command: %v", err)
 	}
+	// But no second one of one run, to which a contributor must have signed two versions.
+	again := (&play{t: t, shares: shares, parent: p.parent, pr: r.pr}).contribute(nil)
+	for what, opts := range map[string]*ReceiveOptions{
+		"alone": nil, "on explicit command": {InsecureSecond: true}, "with refusals": {InsecureSecond: true, Refusals: []*Refusal{second, third}},
+	} {
+		if _, err := s.Receive(r.keys[0], r.pr, again.cs, opts); err == nil || !strings.Contains(err.Error(), "two versions") {
+			t.Errorf("two records of one run, %s: %v", what, err)
+		}
+	}
 	if len(reparse(t, s, new(KeyShare)).Pending()) != 3 {
 		t.Errorf("%d pending", len(s.pending))
 	}

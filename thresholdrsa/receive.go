@@ -51,8 +51,8 @@ type ReceiveOptions struct {
 	// verify it by: what is committed settles which successor holds.
 	Certificate *Certificate
 	Commit      *CommitOptions
-	// InsecureSecond acknowledges all the same. If the first successor is committed
-	// elsewhere too the key may fall apart into two sharings.
+	// InsecureSecond acknowledges all the same, but no second record of one run. If the
+	// first successor is committed elsewhere too the key may fall apart into two sharings.
 	InsecureSecond bool
 }
 
@@ -129,6 +129,10 @@ func (s *KeyShare) admit(next *KeyShare, committed *PublicKey, opts *ReceiveOpti
 	}
 	if committed != nil {
 		return next.isOf(committed)
+	}
+	// Whatever the options: there is evidence of who has signed both, and no need of the second.
+	if slices.ContainsFunc(s.pending, func(q *KeyShare) bool { return q.proposal == next.proposal }) {
+		return errors.New("thresholdrsa: this holder has acknowledged another record of the run: a contributor sent two versions")
 	}
 	for _, q := range s.pending {
 		if err := q.superseded(opts); err != nil {
