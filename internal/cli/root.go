@@ -96,7 +96,7 @@ func flagError(c *cobra.Command, err error) error {
 	if args := c.Flags().Args(); isGroup(c) && len(args) > 0 {
 		return unknownCommand(c, args[0])
 	}
-	return usagef(c, "%w", err)
+	return flagUsage(c, err)
 }
 
 func unknownCommand(c *cobra.Command, name string) error {

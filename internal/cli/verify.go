@@ -315,6 +315,18 @@ func (e *env) readRSAKey(ctx context.Context, file string) (pub *rsa.PublicKey, 
 	return parseRSAKey(file, data)
 }
 
+// verifyHint names the command that takes what was given for an RSA key.
+func verifyHint(err error) string {
+	te, ok := errors.AsType[*keyfile.TypeError](err)
+	switch {
+	case ok && strings.HasPrefix(te.Got, "GROUP "):
+		return "signatures of groups are checked with \"undersign group verify\""
+	case ok && strings.HasPrefix(te.Got, "RING"):
+		return "signatures of rings are checked with \"undersign ring verify\""
+	}
+	return ""
+}
+
 // encryptedKeyError is about a secret where a public key is wanted.
 func encryptedKeyError(file string) error {
 	return failf(ExitError, "give the public key that was written with it", "%s is encrypted, and not a public key", inputName(file))
@@ -331,7 +343,9 @@ func parseRSAKey(file string, data []byte) (pub *rsa.PublicKey, name string, err
 		p, err := keyfile.ParseAs[*thresholdrsa.PublicKey](data)
 		if err != nil {
 			err = fileError(file, err)
-			if block == nil && hintOf(err) == "" {
+			if hint := verifyHint(err); hint != "" {
+				err = withHint(err, "%s", hint)
+			} else if block == nil && hintOf(err) == "" {
 				err = withHint(err, "the key is a threshold public key, an RSA public key or a certificate, in PEM")
 			}
 			return nil, "", err
@@ -354,11 +368,15 @@ func parseRSAKey(file string, data []byte) (pub *rsa.PublicKey, name string, err
 		err = errors.New("neither a public key nor a certificate")
 	}
 	if err != nil {
-		return nil, "", fileError(file, err)
+		err = fileError(file, err)
+		if strings.Contains(err.Error(), "unsupported elliptic curve") {
+			err = withHint(err, "\"undersign sm2 verify\" takes keys of SM2")
+		}
+		return nil, "", err
 	}
 	pub, ok := key.(*rsa.PublicKey)
 	if !ok {
-		return nil, "", fmt.Errorf("%s: the key isn't RSA", inputName(file))
+		return nil, "", failf(ExitError, "RSA and BLS keys are taken here; for others see openssl pkeyutl", "%s: the key isn't RSA", inputName(file))
 	}
 	if bits := pub.N.BitLen(); bits > maxRSABits {
 		return nil, "", fmt.Errorf("%s: a key of %d bits: more than %d aren't supported", inputName(file), bits, maxRSABits)

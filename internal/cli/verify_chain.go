@@ -144,6 +144,8 @@ func (e *env) verifyChain(c *cobra.Command, f chainFlags) error {
 	switch {
 	case bad > 0:
 		err = failf(ExitInvalid, "", "%d of %d certificates are bad", bad, res.Certificates)
+	case res.Other == res.Certificates && res.Other > 0 && !f.partial:
+		err = failf(ExitInvalid, "openssl verify checks those of other kinds", "%s, and none is SM2", countOf(res.Certificates, "certificate"))
 	case unverified > 0 && !f.partial:
 		err = failf(ExitInvalid, "add their issuers, or accept that with --partial", "%d of %d certificates can't be verified", unverified, res.Certificates)
 	}
