@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 )
 
 // Limits for what commands read whole. A file that is larger is refused before
@@ -101,6 +102,13 @@ func inputName(name string) string {
 }
 
 func inputError(name string, err error) error {
+	switch lower := strings.ToLower(name); { // what was given in the place of a file that holds it
+	case !errors.Is(err, fs.ErrNotExist):
+	case strings.HasPrefix(lower, "age-secret-key-"):
+		return failf(ExitUsage, "other processes can see it there, and so can the shell's history: make a new one with age-keygen -o FILE, and give the file", "a secret key on the command line")
+	case strings.HasPrefix(lower, "age1"):
+		return failf(ExitUsage, "write it to a file, and give that", "%s is a recipient, and a file with it is wanted", name)
+	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
