@@ -6,6 +6,7 @@ package threshold
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"connectrpc.com/connect"
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/internal/audit"
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
@@ -146,14 +148,43 @@ func (s *Service) advance(k *key, list []*thresholdrsa.Certificate) bool {
 			return false
 		}
 	}
-	if err := s.keys.settle(k); err != nil {
-		s.opt.Log.Warn("the share is of an old epoch", "key", k.name, "error", err)
-	}
+	s.settle(k)
 	if err := s.keys.advance(k); err != nil {
 		s.opt.Log.Error("a certificate doesn't hold", "error", err)
 		return false
 	}
 	return true
+}
+
+// settle ends the ceremonies at a share that certificates are there of, and records it if
+// that gave the node another share, or took it away.
+func (s *Service) settle(k *key) {
+	before := k.shareRecord()
+	if err := s.keys.settle(k); err != nil {
+		s.opt.Log.Warn("the share is of an old epoch", "key", k.name, "error", err)
+	}
+	after := k.shareRecord()
+	if after == before || after != nil && after.Equal(before) {
+		return
+	}
+	detail := "the node has no share any more"
+	if after != nil {
+		detail = fmt.Sprintf("the node has a share of epoch %d", after.Epoch())
+	}
+	err := s.opt.Audit.Event(audit.Entry{Operation: "threshold.follow", Key: k.policy, Detail: detail + ", by a certificate"}, audit.OK)
+	if err != nil {
+		s.opt.Log.Error("can't record what became of a share", "key", k.name, "error", err)
+	}
+}
+
+// shareRecord returns the record of the share if that is certain, or nil.
+func (k *key) shareRecord() *thresholdrsa.PublicKey {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	if k.share == nil || k.share.Provisional() {
+		return nil
+	}
+	return k.share.PublicKey()
 }
 
 // others is how long it is waited for the answers of other peers once there is a good one.

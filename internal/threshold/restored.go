@@ -119,13 +119,11 @@ func (s *Service) confirmKey(k *key) bool {
 	}
 	holders, certificates := s.inquire(k, record, index)
 	for _, c := range certificates {
-		err := s.keys.certify(k, c)
-		if err == nil {
-			err = s.keys.settle(k)
+		if err := s.keys.certify(k, c); err != nil {
+			s.opt.Log.Error("can't store a certificate", "error", err)
+			return false
 		}
-		if err != nil {
-			s.opt.Log.Warn("the share is of an old epoch", "key", k.name, "error", err)
-		}
+		s.settle(k)
 	}
 	if len(certificates) > 0 {
 		if err := s.keys.advance(k); err != nil {

@@ -178,9 +178,7 @@ func New(opt Options) (*Service, error) {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.deals.init()
 	for _, k := range keys.all() {
-		if err := keys.settle(k); err != nil {
-			opt.Log.Warn("a share is of an old epoch", "key", k.name, "error", err)
-		}
+		s.settle(k)
 	}
 	if err := s.restore(); err != nil {
 		s.Close()

@@ -11,6 +11,7 @@ import (
 	"connectrpc.com/connect"
 
 	thresholdv1 "github.com/undersign/undersign/gen/undersign/threshold/v1"
+	"github.com/undersign/undersign/internal/audit"
 	"github.com/undersign/undersign/internal/threshold"
 	"github.com/undersign/undersign/thresholdrsa"
 )
@@ -173,5 +174,73 @@ func TestLeaderThatWithholds(t *testing.T) {
 		if state != "finished" {
 			t.Errorf("the next: %s: %s", name, state)
 		}
+	}
+}
+
+// A holder that was away when a ceremony ended learns of the certificate from the others.
+// That it has another share since is in its audit log.
+func TestHolderFollows(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 3, nil)
+	alice, carol := c.nodes[0], c.nodes[2]
+	h := c.byHand(t, alice)
+	proposal, cards := h.propose()
+	slices.SortFunc(h.plan.Nodes, func(a, b threshold.PlanNode) int { return a.Old - b.Old })
+	encoded := h.contributions(proposal, cards)
+	pr := new(thresholdrsa.Proposal)
+	if err := pr.UnmarshalBinary(proposal); err != nil {
+		t.Fatal(err)
+	}
+	var contributions []*thresholdrsa.Contribution
+	for _, data := range encoded {
+		x := new(thresholdrsa.Contribution)
+		if err := x.UnmarshalBinary(data); err != nil {
+			t.Fatal(err)
+		}
+		contributions = append(contributions, x)
+	}
+	var acks []*thresholdrsa.Ack
+	for _, n := range h.plan.Nodes {
+		r, err := h.ask(alice, n, &thresholdv1.CeremonyRequest{Step: &thresholdv1.CeremonyRequest_Receive{
+			Receive: &thresholdv1.ReceiveStep{Proposal: proposal, Cards: cards, Contributions: encoded},
+		}})
+		ack := new(thresholdrsa.Ack)
+		if err != nil || ack.UnmarshalBinary(r.Ack) != nil {
+			t.Fatal(err)
+		}
+		acks = append(acks, ack)
+	}
+	certificate, err := thresholdrsa.Commit(c.key, pr, contributions, acks, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := certificate.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range h.plan.Nodes[:2] {
+		_, err := h.ask(alice, n, &thresholdv1.CeremonyRequest{Step: &thresholdv1.CeremonyRequest_Certificate{
+			Certificate: &thresholdv1.CertificateStep{Certificate: data, Cards: cards, Contributions: encoded},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, request := request(t, c.key, "m")
+	_, err = carol.as(carol.id).Sign(t.Context(), &thresholdv1.SignRequest{Request: request, Key: threshold.KeyName(c.key)})
+	if connect.CodeOf(err) != connect.CodeFailedPrecondition {
+		t.Errorf("with the old record: %v", err)
+	}
+	if p, index := carol.held(); p.ID() != certificate.PublicKey().ID() || index != 3 {
+		t.Errorf("carol has share %d of epoch %d", index, p.Epoch())
+	}
+	if err := carol.stop(); err != nil {
+		t.Fatal(err)
+	}
+	records, _ := auditOf(t, carol)
+	if !slices.ContainsFunc(records, func(r audit.Record) bool {
+		return r.Operation == "threshold.follow" && r.Key == threshold.KeyName(c.key) && strings.Contains(r.Detail, "share of epoch 2")
+	}) {
+		t.Error("it isn't in the audit log")
 	}
 }
