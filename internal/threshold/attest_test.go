@@ -4,6 +4,9 @@
 package threshold
 
 import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,6 +16,8 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/undersign/undersign/internal/policy"
+	"github.com/undersign/undersign/keyfile"
+	"github.com/undersign/undersign/thresholdrsa"
 )
 
 // What a command that attests gets, and what is taken of it.
@@ -104,10 +109,36 @@ func TestErrorsTravel(t *testing.T) {
 
 func FuzzPlan(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0, 0})
+	priv, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		f.Fatal(err)
+	}
+	dealing, _, err := thresholdrsa.Import(priv, 2, 2, &thresholdrsa.DealOptions{Names: []string{"alice", "bob"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	plan := &Plan{Parent: dealing.PublicKey(), Threshold: 2, Made: time.UnixMilli(1)}
+	for i, name := range []string{"alice", "bob"} {
+		party := keyfile.Fingerprint(&keyfile.Party{Key: bytes.Repeat([]byte{byte(i)}, 32)})
+		plan.Leader = party
+		plan.Nodes = append(plan.Nodes, PlanNode{Party: party, Name: name, Old: i + 1, New: i + 1, Contributes: true})
+	}
+	seed, err := plan.MarshalBinary()
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := new(Plan).UnmarshalBinary(seed); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed)
 	f.Fuzz(func(t *testing.T, data []byte) {
+		head, herr := readPlanHead(data)
 		p := new(Plan)
 		if err := p.UnmarshalBinary(data); err != nil {
 			return
+		}
+		if herr != nil || head.id != p.ID() || head.leader != p.Leader || !head.made.Equal(p.Made) {
+			t.Fatalf("another head: %v, %v", head, herr)
 		}
 		if again, err := p.MarshalBinary(); err != nil || string(again) != string(data) {
 			t.Fatalf("another encoding: %v", err)
