@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"strings"
 	"time"
@@ -70,6 +71,18 @@ func (n *liveNode) close() { n.peer.Close() }
 // callError says in the words of the command line what a call's error is.
 func (n *liveNode) callError(err error) error { return nodeCallError(n.id, err) }
 
+// hungUp reports whether a node was reached and has ended the connection. Who writes first
+// decides what TLS, HTTP or the system say of that.
+func hungUp(err error) bool {
+	if connect.IsWireError(err) {
+		return false
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Op != "dial"
+	}
+	return strings.Contains(err.Error(), "http2: client conn could not be established")
+}
+
 func nodeCallError(id *parties.Identity, err error) error {
 	if err == nil {
 		return nil
@@ -97,6 +110,8 @@ func nodeCallError(id *parties.Identity, err error) error {
 		return failf(ExitRefused, hint, "%w", err)
 	case errors.As(err, &limit):
 		return failf(ExitError, fmt.Sprintf("try again in %v", limit.After.Round(time.Second)), "%w", err)
+	case errors.As(err, &coded) && hungUp(coded):
+		return failf(ExitError, "it has ended, or doesn't know this party any more: \"undersign doctor\" finds out", "the node has hung up: %s", rpc.Printable(coded.Message()))
 	case errors.As(err, &coded) && coded.Code() == connect.CodeUnavailable && !connect.IsWireError(coded):
 		return failf(ExitError, "look whether it runs: \"undersign status\"", "can't reach the node: %s", coded.Message())
 	case errors.As(err, &coded):

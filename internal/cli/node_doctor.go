@@ -339,6 +339,9 @@ func (d *doctor) call(p *nodev1.Party) (took, skew time.Duration, err error) {
 	case connect.CodePermissionDenied, connect.CodeResourceExhausted:
 		return took, 0, nil
 	}
+	if err != nil && ctx.Err() == nil && peer.PublicKey() != nil && !connect.IsWireError(err) {
+		return took, 0, errors.New("it is there, and doesn't let this node in: it has forgotten it, or knows it by an older key")
+	}
 	if err != nil {
 		var coded *connect.Error
 		if errors.As(err, &coded) {

@@ -8,7 +8,9 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,6 +51,10 @@ func TestNodeErrors(t *testing.T) {
 		{"out of time", connect.NewError(connect.CodeDeadlineExceeded, context.DeadlineExceeded), ExitError, "no answer in time", "undersign status", context.DeadlineExceeded},
 		{"out of time there", connect.NewError(connect.CodeDeadlineExceeded, errors.New("slow")), ExitError, "slow", "", nil},
 		{"not there", connect.NewError(connect.CodeUnavailable, errors.New("connection refused")), ExitError, "can't reach the node: connection refused", "undersign status", nil},
+		{"hung up", connect.NewError(connect.CodeUnknown, &net.OpError{Op: "write", Err: syscall.EPIPE}), ExitError, "the node has hung up: ", "undersign doctor", nil},
+		{"shut out", connect.NewError(connect.CodeUnavailable, &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}), ExitError, "the node has hung up: remote error: tls: bad certificate", "undersign doctor", nil},
+		{"shut out, by HTTP", connect.NewError(connect.CodeUnavailable, errors.New("http2: client conn could not be established")), ExitError, "the node has hung up", "undersign doctor", nil},
+		{"not dialed", connect.NewError(connect.CodeUnavailable, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), ExitError, "can't reach the node: dial", "undersign status", nil},
 		{"another node", connect.NewError(connect.CodeUnavailable, fmt.Errorf("%w: the other end is us1x", parties.ErrUnknown)), ExitError, "the other end is us1x", "another node listens there", nil},
 		{"asked too often", &policy.LimitError{Call: policy.Call{Party: "us1y"}, After: time.Minute}, ExitError, "too many calls by us1y", "try again in 1m0s", nil},
 		{"an unknown key", connect.NewError(connect.CodeNotFound, errors.New("threshold: the node doesn't know the key")), ExitError, "doesn't know the key", "undersign threshold keys", nil},
