@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -156,6 +157,9 @@ func (e *env) aggregateGenesis(ctx context.Context, c *cobra.Command, f *aggrega
 			return err
 		}
 	}
+	if len(g.Validators) > 1 && slices.ContainsFunc(roles, func(s string) bool { return strings.Contains(s, "[aggregate.validator]") }) {
+		e.notef("several validators take their order from NATS: add [aggregate.nats] to the undersign.toml of each, and rules for one another")
+	}
 	net := g.ID()
 	result := struct {
 		Network     string `json:"network"`
@@ -167,8 +171,15 @@ func (e *env) aggregateGenesis(ctx context.Context, c *cobra.Command, f *aggrega
 	}{hex.EncodeToString(net[:]), g.Name, len(g.Aggregators), len(g.Validators), g.F, f.out}
 	return e.print(result, func(w io.Writer) {
 		fmt.Fprintf(w, "Made the network %s, %s, in %s.\n", g.Name, result.Network, f.out)
-		for _, dir := range f.nodes {
-			fmt.Fprintf(w, "Start the node: undersign serve --dir %s\n", dir)
+		for i, dir := range f.nodes {
+			var is []string
+			for role, text := range map[string]string{"aggregator": "an aggregator", "validator": "a validator"} {
+				if strings.Contains(roles[i], "[aggregate."+role+"]") {
+					is = append(is, text)
+				}
+			}
+			slices.Sort(is)
+			fmt.Fprintf(w, "Start the node, %s: undersign serve --dir %s\n", strings.Join(is, " and "), dir)
 		}
 	})
 }
@@ -261,7 +272,7 @@ func aggregateRoles(dir string, g *distill.Genesis, names []string) (string, err
 		roles.WriteString("\n[aggregate.validator]\nkey = \"validator.key\"\n\n[aggregate.directory]\n")
 	}
 	if roles.Len() == 0 {
-		return "", withHint(fmt.Errorf("the node in %s is neither an aggregator nor a validator of the network", dir), "a validator's proof is %s", filepath.Join(dir, "validator.key.proof"))
+		return "", withHint(fmt.Errorf("the node in %s is neither an aggregator nor a validator of the network", dir), "a validator's key is %s, and its proof is among those of the network", filepath.Join(dir, "validator.key"))
 	}
 	var quoted []string
 	for i, name := range names {
@@ -276,23 +287,43 @@ func aggregateRoles(dir string, g *distill.Genesis, names []string) (string, err
 	return "\n[aggregate]\ngenesis = \"genesis\"\nvalidators = [" + strings.Join(quoted, ", ") + "]\n" + roles.String(), nil
 }
 
-// ownValidator returns which of the validators a node is, by the proof in its folder, or -1.
+// ownValidator returns which of the validators a node is, by the key in its folder, or -1.
 func ownValidator(dir string, g *distill.Genesis) (int, error) {
-	data, err := os.ReadFile(filepath.Join(dir, "validator.key.proof"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return -1, nil
-	}
-	if err != nil {
+	key, err := ownValidatorKey(dir)
+	if key == nil || err != nil {
 		return -1, err
 	}
-	p, err := keyfile.ParseAs[*keyfile.BLSProof](data)
-	if err != nil {
-		return -1, fmt.Errorf("%s: validator.key.proof: %w", dir, err)
-	}
 	for i := range g.Validators {
-		if bytes.Equal(g.Validators[i].Key[:], p.Key.Bytes()) {
+		if bytes.Equal(g.Validators[i].Key[:], key.Bytes()) {
 			return i, nil
 		}
 	}
 	return -1, nil
+}
+
+// ownValidatorKey returns the public key of a node's validator by what lies beside its secret
+// key: the proof, which may have been written elsewhere, or the public key. It is nil if there
+// is neither.
+func ownValidatorKey(dir string) (*bls.PublicKey, error) {
+	for _, name := range []string{"validator.key.proof", "validator.key.pub"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		v, err := keyfile.Parse(data)
+		if err != nil {
+			return nil, fileError(filepath.Join(dir, name), err)
+		}
+		switch v := v.(type) {
+		case *keyfile.BLSProof:
+			return v.Key, nil
+		case *keyfile.BLSPublicKey:
+			return v.Key, nil
+		}
+		return nil, fmt.Errorf("%s isn't the key of a validator", filepath.Join(dir, name))
+	}
+	return nil, nil
 }

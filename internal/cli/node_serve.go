@@ -137,6 +137,9 @@ func (e *env) checkNode(dir string) error {
 	if err != nil {
 		return shareError(err)
 	}
+	if a := cfg.Aggregate; a.Validator != nil && len(a.Validators) > 1 && a.NATS == nil { // as serve will find
+		return serveError(dir, errors.New("aggregate: several validators need a queue that they share"))
+	}
 	result := struct {
 		Dir               string   `json:"dir"`
 		Fingerprint       string   `json:"fingerprint"`
@@ -188,6 +191,9 @@ func (e *env) checkNode(dir string) error {
 func serveError(dir string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return withHint(err, "another process listens there: stop it, or change listen or metrics in %s", filepath.Join(dir, nodedir.Config))
+	}
+	if err != nil && strings.Contains(err.Error(), "need a queue that they share") {
+		return withHint(err, "add [aggregate.nats] to %s", filepath.Join(dir, nodedir.Config))
 	}
 	return shareError(err)
 }
