@@ -512,7 +512,7 @@ func TestTwoVersions(t *testing.T) {
 	}
 	s.run(3, "commit proposal.txt *.contribution *.ack --key threshold.pub", "receiver 1 (alice): acknowledges another record")
 	s.run(3, "commit proposal.txt *.contribution shown-to-alice *.ack --key threshold.pub", "contributor 2 (bob): signed two different contributions")
-	s.run(1, receiveLine("alice")+" -o x", "acknowledged another successor")
+	s.run(1, receiveLine("alice")+" -o x", "acknowledged another record of the run")
 	s.run(0, "commit proposal.txt *.contribution proposal.bob.ack proposal.carol.ack proposal.dave.ack --key threshold.pub")
 	line := "receive proposal.txt proposal.alice.contribution %s --share alice.share -i alice.key --card-key alice.card.key --certificate certificate.txt --force"
 	s.run(3, fmt.Sprintf(line, "shown-to-alice")+" -o x", "lead to another record")
