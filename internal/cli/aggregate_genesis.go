@@ -119,7 +119,7 @@ func (e *env) aggregateGenesis(ctx context.Context, c *cobra.Command, f *aggrega
 		}
 		p, err := keyfile.ParseAs[*keyfile.BLSProof](data)
 		if err != nil {
-			return fileError(file, err)
+			return wantedHint(p, fileError(file, err))
 		}
 		if p.Scheme != bls.ProofOfPossession {
 			return fmt.Errorf("%s is of another scheme than pop", inputName(file))

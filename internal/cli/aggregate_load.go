@@ -139,7 +139,7 @@ func (e *env) readGenesis(ctx context.Context, file string) (*distill.Genesis, e
 	}
 	g := new(distill.Genesis)
 	if err := g.UnmarshalBinary(data); err != nil {
-		return nil, fmt.Errorf("%s: %w", inputName(file), err)
+		return nil, failf(ExitError, "give the file that \"undersign aggregate genesis\" has written", "%s: %w", inputName(file), err)
 	}
 	return g, nil
 }

@@ -23,6 +23,7 @@ var wantedHints = map[string]string{
 	"CEREMONY REFUSAL":         "give a refusal, such as proposal.NAME.refusal",
 	"CEREMONY ACKNOWLEDGEMENT": "give an acknowledgement, such as proposal.NAME.ack",
 	"CEREMONY CERTIFICATE":     "give the certificate that \"commit\" has written, such as certificate.txt",
+	"BLS PROOF":                "give the proof that \"undersign aggregate prove\" has written",
 	"BLS SECRET KEY":           "give the secret key that \"undersign aggregate keygen\" has written",
 
 	"GROUP KEY":             "give the group key, such as group.pub",
