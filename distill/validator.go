@@ -140,6 +140,13 @@ func (v *Validator) LastSeq(aggID uint64) (seq uint64, ok bool) {
 	return a.LastSeq, a.Any
 }
 
+// Used reports whether a batch of that number has no effect any more, whatever is in it: one
+// has been in the log, or the number is behind those that are remembered. That stays so.
+func (v *Validator) Used(aggID, seq uint64) bool {
+	a := v.aggs[aggID]
+	return a != nil && (a.old(seq, v.params.SeqWindow) || a.seen(seq))
+}
+
 // Suspended returns the last height of an aggregator's suspension, if that isn't over.
 func (v *Validator) Suspended(aggID uint64) (until uint64, ok bool) {
 	a := v.aggs[aggID]

@@ -379,6 +379,15 @@ func (q *queue) take(ctx context.Context, e *relay.Entry) error {
 			q.log.Warn("an order isn't one", "position", e.Position, "error", err)
 			return nil
 		}
+		// One that comes again, perhaps when nobody has its batch any more: who waited for
+		// that would wait for ever. F+1 have signed the number with the digest.
+		q.mu.Lock()
+		used := q.v.Used(o.Aggregator, o.Seq)
+		q.mu.Unlock()
+		if used {
+			q.log.Warn("an order comes again", "position", e.Position, "aggregator", o.Aggregator, "batch", o.Seq)
+			return nil
+		}
 		entry, err := q.batch(ctx, o)
 		if err != nil {
 			return err
