@@ -241,5 +241,9 @@ func (n *directoryNode) change(ctx context.Context, c *distill.Change) (*aggrega
 	if r := list[0].GetRule(); r != 0 {
 		return nil, &ChangeError{distill.Rule(min(r, 255))}
 	}
+	if list[0].GetVersion() == 0 {
+		// The first version is that without changes.
+		return nil, errors.New("client: the node says neither that the directory was changed nor why it wasn't")
+	}
 	return list[0], nil
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"connectrpc.com/connect"
+
 	"github.com/undersign/undersign/bls"
 	"github.com/undersign/undersign/distill"
 	aggregatev1 "github.com/undersign/undersign/gen/undersign/aggregate/v1"
@@ -35,6 +37,7 @@ type changes struct {
 type change struct {
 	c      distill.Change
 	result *aggregatev1.Change
+	err    error // why nobody knows whether it was made
 	done   chan struct{}
 	left   bool // nobody waits any more
 }
@@ -109,12 +112,19 @@ func (q *changes) done(entry []byte, r *distill.DirectoryResult) {
 	}
 }
 
-// failed notes that no change of an entry was made.
+// failed notes that no change of an entry was made, because of a rule, or that nobody knows:
+// an answer without a rule would say that it was.
 func (q *changes) failed(entry []byte, err error) {
+	rule := distill.RuleOf(err)
 	for _, c := range q.forget(entry) {
-		c.end(&aggregatev1.Change{Rule: uint32(distill.RuleOf(err))})
+		if rule == 0 {
+			c.err = errUnqueued
+		}
+		c.end(&aggregatev1.Change{Rule: uint32(rule)})
 	}
 }
+
+var errUnqueued = connect.NewError(connect.CodeUnavailable, errors.New("the queue may not have taken the change: ask again"))
 
 func (c *change) end(r *aggregatev1.Change) {
 	c.result = r
@@ -208,6 +218,10 @@ func (v *validator) change(ctx context.Context, data []byte, kinds ...distill.Ch
 		case <-v.s.host.Draining:
 			v.changes.leave(list[i:])
 			return nil, &policy.LimitError{Call: policy.Call{Party: call.Party, Operation: call.Operation}, After: time.Second}
+		}
+		if c.err != nil {
+			v.changes.leave(list[i:])
+			return nil, c.err
 		}
 		r := c.result
 		if distill.Rule(r.Rule) == distill.RuleKeyRegistered {

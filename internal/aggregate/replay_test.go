@@ -5,10 +5,15 @@ package aggregate_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"connectrpc.com/connect"
+
+	"github.com/undersign/undersign/client"
 	"github.com/undersign/undersign/distill"
 	aggregatev1 "github.com/undersign/undersign/gen/undersign/aggregate/v1"
 	"github.com/undersign/undersign/internal/aggregate"
@@ -62,5 +67,59 @@ func TestOrderAgain(t *testing.T) {
 	}
 	if n := app.count("once"); n != 1 {
 		t.Errorf("executed %d times", n)
+	}
+}
+
+// fullQueue is a queue that takes no changes of the directory, while it is full.
+type fullQueue struct {
+	sharedRelay
+	full atomic.Bool
+}
+
+func (q *fullQueue) Publish(ctx context.Context, e relay.Entry) error {
+	if k, _, _ := e.Content(); k == relay.Change && q.full.Load() {
+		return errors.New("the disk is full")
+	}
+	return q.sharedRelay.Publish(ctx, e)
+}
+
+// Nobody is told that a change was made which the queue hasn't taken.
+func TestChangeNotQueued(t *testing.T) {
+	w := newNetwork(t, 1)
+	w.tick = 20
+	queue := &fullQueue{sharedRelay: sharedRelay{relay.NewLocal(must(store.Open(filepath.Join(t.TempDir(), "relay.db"), store.Options{}))(t))}}
+	w.relay = queue
+	w.finish()
+	w.startAll()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	first, other := newKeys(t, 70), newKeys(t, 71)
+	register := func(k distill.ClientKeys) (*client.Registration, error) {
+		return client.Register(ctx, w.key, w.genesis, w.ids[0].Fingerprint(), w.addrs[0], k.BLS, k.Ed)
+	}
+	d := &client.Directory{Key: w.key, Genesis: w.genesis, Validators: []client.Validator{{Fingerprint: w.ids[0].Fingerprint(), Address: w.addrs[0]}}}
+
+	queue.full.Store(true)
+	if r, err := register(first); connect.CodeOf(err) != connect.CodeUnavailable {
+		t.Errorf("registered in no queue: %+v, %v", r, err)
+	}
+	queue.full.Store(false)
+	r, err := register(first)
+	if err != nil || r.ID != 0 || r.Since == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	queue.full.Store(true)
+	if r, err := register(other); connect.CodeOf(err) != connect.CodeUnavailable {
+		t.Errorf("registered in no queue: %+v, %v", r, err)
+	}
+	if r, err := d.Rotate(ctx, r.ID, first.Ed, other.BLS, other.Ed); connect.CodeOf(err) != connect.CodeUnavailable {
+		t.Errorf("rotated in no queue: %+v, %v", r, err)
+	}
+	if err := d.Revoke(ctx, r.ID, first.Ed); connect.CodeOf(err) != connect.CodeUnavailable {
+		t.Errorf("revoked in no queue: %v", err)
+	}
+	queue.full.Store(false)
+	if err := d.Revoke(ctx, r.ID, first.Ed); err != nil {
+		t.Error(err)
 	}
 }
