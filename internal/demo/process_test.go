@@ -52,7 +52,6 @@ func TestEnds(t *testing.T) {
 			t.Cleanup(func() { // a command that the demo waited for may write yet
 				for end := time.Now().Add(20 * time.Second); os.RemoveAll(dir) != nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 				}
-				time.Sleep(200 * time.Millisecond)
 			})
 			cmd, err := program(context.Background(), "demo", "--keep", dir)
 			if err != nil {
