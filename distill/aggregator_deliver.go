@@ -56,6 +56,18 @@ func (d *delivered) find(id uint64) (int, bool) {
 	return slices.BinarySearchFunc(d.results, id, func(r Result, id uint64) int { return cmp.Compare(r.ID, id) })
 }
 
+// Published returns the numbers of the batches that were published, and wait for their
+// receipts, by their digests.
+func (a *Aggregator) Published() map[[32]byte]uint64 {
+	m := make(map[[32]byte]uint64)
+	for _, r := range a.rounds {
+		if r.state != roundCollecting {
+			m[r.digest] = r.seq
+		}
+	}
+	return m
+}
+
 // HandedOff notes that the validators have a batch, so that it isn't published again.
 func (a *Aggregator) HandedOff(now int64, seq uint64) error {
 	r := a.round(seq)

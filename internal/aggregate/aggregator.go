@@ -46,6 +46,7 @@ type aggregator struct {
 	group      *sync.WaitGroup
 	ctx        context.Context
 
+	awaited atomic.Pointer[map[[32]byte]uint64] // numbers of published batches, by digest
 	head    atomic.Pointer[distill.SignedHead]
 	view    atomic.Pointer[viewBox] // of the machine
 	metrics *metrics
@@ -115,6 +116,7 @@ func newAggregator(s *Service) (*aggregator, error) {
 		return nil, err
 	}
 	a.setView(view)
+	a.await()
 	// What happens here is the answer to a restored state; from now on the journal says
 	// itself that it waits to be settled.
 	if restored {
@@ -197,6 +199,7 @@ func (a *aggregator) loop(ctx context.Context) error {
 			return nil
 		case <-stats.C:
 			a.metrics.set(a.machine.Stats(), len(a.sessions))
+			a.await()
 			continue
 		case f := <-a.urgent:
 			if err := f(a.s.now()); err != nil {
@@ -268,6 +271,7 @@ func (a *aggregator) done(out []distill.AggregatorAction, err error) error {
 				s.pending.requests.Nonces = append(s.pending.requests.Nonces, x.Nonce)
 			}
 		case distill.Publish:
+			a.await() // before anybody can say what became of it
 			a.publish(x)
 		case distill.ReportConflict:
 			a.report(&x)
@@ -279,6 +283,12 @@ func (a *aggregator) done(out []distill.AggregatorAction, err error) error {
 		return err
 	}
 	return nil
+}
+
+// await notes which batches receipts are waited for of.
+func (a *aggregator) await() {
+	m := a.machine.Published()
+	a.awaited.Store(&m)
 }
 
 // split divides the items of an action among the sessions of the clients they are for.

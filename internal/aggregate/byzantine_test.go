@@ -114,15 +114,18 @@ func (l *liar) Sync(context.Context, *aggregatev1.SyncRequest) (*aggregatev1.Syn
 }
 
 // serve serves the liar where its node would be.
-func (l *liar) serve() {
-	t := l.w.t
-	listener := must(net.Listen("tcp", l.w.addrs[l.index]))(t)
+func (l *liar) serve() { l.w.serveAt(l.index, l, l) }
+
+// serveAt serves something else where a node would be.
+func (w *network) serveAt(node int, v aggregatev1connect.ValidatorServiceHandler, d aggregatev1connect.DirectoryServiceHandler) {
+	t := w.t
+	listener := must(net.Listen("tcp", w.addrs[node]))(t)
 	mux := http.NewServeMux()
-	mux.Handle(aggregatev1connect.NewValidatorServiceHandler(l))
-	mux.Handle(aggregatev1connect.NewDirectoryServiceHandler(l))
+	mux.Handle(aggregatev1connect.NewValidatorServiceHandler(v))
+	mux.Handle(aggregatev1connect.NewDirectoryServiceHandler(d))
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
-	server := &http.Server{Handler: mux, Protocols: protocols, TLSConfig: l.w.ids[l.index].ServerTLS(func(string) error { return nil })}
+	server := &http.Server{Handler: mux, Protocols: protocols, TLSConfig: w.ids[node].ServerTLS(func(string) error { return nil })}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -15,7 +15,9 @@ import (
 	"github.com/undersign/undersign/internal/aggregate/frame"
 )
 
-// A collector puts what validators say together, until F+1 of them have said the same.
+// A collector puts what validators say together, until F+1 of them have said the same. Of
+// each it has a bounded number of things, so that who makes things up, or is far behind,
+// pushes out nothing that others say.
 type collector struct {
 	a         *aggregator
 	committee *distill.Committee
@@ -24,25 +26,22 @@ type collector struct {
 	mu       sync.Mutex
 	head     uint64 // certified
 	heads    map[distill.Hgt][]distill.Share
-	receipts map[distill.Rcpt]*collected
-	progress []uint64 // of each validator
+	said     [][]distill.Hgt // of each validator, those in heads, the oldest first
+	receipts map[[32]byte][]*heard
+	handing  map[uint64]int // receipts of a height that the machine is about to get
+	progress []uint64       // of each validator
 	saved    uint64
 }
 
-// collected is what was said of a batch.
-type collected struct {
-	seq     uint64
-	shares  []distill.Share
-	results [][]byte // different ones, if somebody lies
-	done    bool
+// A heard is what a validator says of a batch: of each it says one thing.
+type heard struct {
+	rcpt    distill.Rcpt
+	share   *distill.Share
+	results []byte
 }
 
-// What a collector has at most of what isn't certified: who makes things up pushes out
-// other things, which come again when streams are begun anew.
-const (
-	maxHeads    = 1024
-	maxReceipts = 256
-)
+// maxSaid is how many heights of a validator wait for others who say the same.
+const maxSaid = feedEvents
 
 // cursorKey is where the height is up to which all receipts were seen.
 var cursorKey = []byte("cursor")
@@ -57,8 +56,8 @@ func (a *aggregator) follow(ctx context.Context) {
 	}
 	c := &collector{
 		a: a, committee: a.s.network.Committee(), quorum: a.s.genesis.Quorum(), saved: from,
-		heads: make(map[distill.Hgt][]distill.Share), receipts: make(map[distill.Rcpt]*collected),
-		progress: make([]uint64, len(a.remotes)),
+		heads: make(map[distill.Hgt][]distill.Share), said: make([][]distill.Hgt, len(a.remotes)),
+		receipts: make(map[[32]byte][]*heard), handing: make(map[uint64]int), progress: make([]uint64, len(a.remotes)),
 	}
 	for i := range c.progress {
 		c.progress[i] = from
@@ -68,8 +67,11 @@ func (a *aggregator) follow(ctx context.Context) {
 		group.Go(func() {
 			for pause := 50 * time.Millisecond; ctx.Err() == nil; pause = min(2*pause, 2*time.Second) {
 				err := r.subscribe(ctx, c.next(r.index), a.id, func(e *aggregatev1.SubscribeResponse) error {
-					pause = 50 * time.Millisecond
-					return c.take(ctx, r.index, e)
+					err := c.take(ctx, r.index, e)
+					if err == nil {
+						pause = 50 * time.Millisecond
+					}
+					return err
 				})
 				if ctx.Err() == nil {
 					a.log.Info("a validator's stream ended", "validator", r.index, "error", err)
@@ -92,8 +94,7 @@ func (a *aggregator) follow(ctx context.Context) {
 	group.Wait()
 }
 
-// next returns the height from which a validator is to be followed on. While receipts of
-// others are open, what it said before is heard again.
+// next returns the height from which a validator is to be followed on.
 func (c *collector) next(validator int) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,16 +102,14 @@ func (c *collector) next(validator int) uint64 {
 }
 
 // cursor returns the height up to which 2F+1 validators have said all, so that F+1 honest
-// ones have.
+// ones have, and the machine has what they said on disk.
 func (c *collector) cursor() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := slices.Sorted(slices.Values(c.progress))
 	height := p[len(p)-1-2*int(c.a.s.genesis.F)]
-	for rcpt, r := range c.receipts {
-		if !r.done && rcpt.Height > 0 {
-			height = min(height, rcpt.Height-1)
-		}
+	for h := range c.handing {
+		height = min(height, max(h, 1)-1)
 	}
 	return height
 }
@@ -146,16 +145,6 @@ func ownShare(validator int, s *aggregatev1.Share) (*distill.Share, error) {
 
 var errOther = errors.New("aggregate: a share in another validator's name")
 
-func addShare(list []distill.Share, s *distill.Share) []distill.Share {
-	for i := range list {
-		if list[i].Validator == s.Validator {
-			list[i] = *s
-			return list
-		}
-	}
-	return append(list, *s)
-}
-
 func (c *collector) hgt(ctx context.Context, validator int, e *aggregatev1.SubscribeResponse) error {
 	share, err := ownShare(validator, e.GetShare())
 	if err != nil {
@@ -170,25 +159,15 @@ func (c *collector) hgt(ctx context.Context, validator int, e *aggregatev1.Subsc
 	if h.Height <= c.head || h.Height != e.GetHeight() {
 		return nil
 	}
-	if len(c.heads) >= maxHeads {
-		clear(c.heads)
-	}
-	shares := addShare(c.heads[h], share)
-	c.heads[h] = shares
+	c.addHead(h, share)
+	shares := c.heads[h]
 	if len(shares) < c.quorum {
 		return nil
 	}
 	cert, bad, err := c.committee.Combine(h, shares)
 	if err != nil {
-		c.drop(bad, shares, "height")
-		kept := shares[:0]
-		for i := range shares {
-			if !slices.Contains(bad, i) {
-				kept = append(kept, shares[i])
-			}
-		}
-		c.heads[h] = kept
-		return nil
+		c.heads[h] = slices.DeleteFunc(slices.Clone(shares), func(x distill.Share) bool { return isBad(bad, shares, x.Validator) })
+		return c.drop(validator, bad, shares, "height")
 	}
 	c.head = h.Height
 	for k := range c.heads {
@@ -203,83 +182,115 @@ func (c *collector) hgt(ctx context.Context, validator int, e *aggregatev1.Subsc
 	return nil
 }
 
-// drop notes who gave shares that aren't valid.
-func (c *collector) drop(bad []int, shares []distill.Share, what string) {
+// addHead notes that a validator says a height, and forgets the oldest that it has said.
+func (c *collector) addHead(h distill.Hgt, share *distill.Share) {
+	own := func(x distill.Share) bool { return x.Validator == share.Validator }
+	if i := slices.IndexFunc(c.heads[h], own); i >= 0 {
+		c.heads[h][i] = *share
+		return
+	}
+	c.heads[h] = append(c.heads[h], *share)
+	said := append(c.said[share.Validator], h)
+	if len(said) > maxSaid {
+		if left := slices.DeleteFunc(c.heads[said[0]], own); len(left) > 0 {
+			c.heads[said[0]] = left
+		} else {
+			delete(c.heads, said[0])
+		}
+		said = slices.Delete(said, 0, 1)
+	}
+	c.said[share.Validator] = said
+}
+
+func isBad(bad []int, shares []distill.Share, validator uint32) bool {
+	return slices.ContainsFunc(bad, func(i int) bool { return shares[i].Validator == validator })
+}
+
+// drop notes who gave shares that aren't valid, and returns an error, which ends the
+// stream, if it is who has spoken last: it may not go on so as fast as it can.
+func (c *collector) drop(validator int, bad []int, shares []distill.Share, what string) error {
 	for _, i := range bad {
 		c.a.log.Warn("a validator's signature isn't valid", "validator", shares[i].Validator, "of", what)
 	}
+	if isBad(bad, shares, uint32(validator)) {
+		return errInvalid
+	}
+	return nil
 }
 
+var errInvalid = errors.New("aggregate: a signature that isn't valid")
+
+// receipt notes what a validator says of a batch that is waited for. Of others nothing
+// need be known.
 func (c *collector) receipt(ctx context.Context, validator int, o *aggregatev1.Outcome) error {
 	share, err := ownShare(validator, o.GetShare())
 	if err != nil {
 		return err
 	}
-	var rcpt distill.Rcpt
-	if err := rcpt.UnmarshalBinary(o.GetRcpt()); err != nil {
+	x := &heard{share: share, results: o.GetResults()}
+	if err := x.rcpt.UnmarshalBinary(o.GetRcpt()); err != nil {
 		return err
+	}
+	awaited := *c.a.awaited.Load()
+	seq, ok := awaited[x.rcpt.BatchDigest]
+	if !ok {
+		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	x := c.receipts[rcpt]
-	if x == nil {
-		if len(c.receipts) >= maxReceipts {
-			c.makeRoom()
+	for digest := range c.receipts {
+		if _, ok := awaited[digest]; !ok {
+			delete(c.receipts, digest)
 		}
-		x = &collected{seq: o.GetSeq()}
-		c.receipts[rcpt] = x
 	}
-	if x.done {
+	list := slices.DeleteFunc(c.receipts[x.rcpt.BatchDigest], func(y *heard) bool { return y.share.Validator == share.Validator })
+	list = append(list, x)
+	c.receipts[x.rcpt.BatchDigest] = list
+	var shares []distill.Share
+	for _, y := range list {
+		if y.rcpt == x.rcpt {
+			shares = append(shares, *y.share)
+		}
+	}
+	if len(shares) < c.quorum {
 		return nil
 	}
-	x.shares = addShare(x.shares, share)
-	if !slices.ContainsFunc(x.results, func(b []byte) bool { return sameBytes(b, o.GetResults()) }) {
-		x.results = append(x.results, o.GetResults())
-	}
-	if len(x.shares) < c.quorum {
-		return nil
-	}
-	cert, bad, err := c.committee.Combine(&rcpt, x.shares)
+	cert, bad, err := c.committee.Combine(&x.rcpt, shares)
 	if err != nil {
-		c.drop(bad, x.shares, "receipt")
-		kept := x.shares[:0]
-		for i := range x.shares {
-			if !slices.Contains(bad, i) {
-				kept = append(kept, x.shares[i])
-			}
-		}
-		x.shares = kept
-		return nil
+		c.receipts[x.rcpt.BatchDigest] = slices.DeleteFunc(list, func(y *heard) bool {
+			return y.rcpt == x.rcpt && isBad(bad, shares, y.share.Validator)
+		})
+		return c.drop(validator, bad, shares, "receipt")
 	}
-	for _, b := range x.results {
-		results, err := frame.Results(b)
-		if err != nil || uint64(len(results)) != rcpt.N || len(results) == 0 || distill.ResultRoot(results) != rcpt.ResultRoot {
+	for _, y := range list {
+		results, err := frame.Results(y.results)
+		if err != nil || uint64(len(results)) != x.rcpt.N || len(results) == 0 || distill.ResultRoot(results) != x.rcpt.ResultRoot {
 			continue
 		}
-		x.done, x.shares, x.results = true, nil, nil
-		br := &distill.BatchReceipt{Seq: x.seq, SignedRcpt: distill.SignedRcpt{Rcpt: rcpt, Certificate: *cert}, Results: results}
+		delete(c.receipts, x.rcpt.BatchDigest)
+		c.handing[x.rcpt.Height]++
+		br := &distill.BatchReceipt{Seq: seq, SignedRcpt: distill.SignedRcpt{Rcpt: x.rcpt, Certificate: *cert}, Results: results}
 		c.mu.Unlock()
-		c.a.do(ctx, func(now int64) error {
-			out, err := c.a.machine.HandleBatchReceipt(now, br)
-			if rule := distill.RuleOf(err); rule != 0 && rule != distill.RuleNoBatch {
-				c.a.log.Warn("a receipt isn't one", "batch", br.Seq, "error", err)
-			}
-			return c.a.done(out, err)
-		})
+		c.a.do(ctx, func(now int64) error { return c.hand(now, br) })
 		c.mu.Lock()
 		return nil
 	}
 	return nil
 }
 
-// makeRoom forgets what is done, or else everything.
-func (c *collector) makeRoom() {
-	for k, x := range c.receipts {
-		if x.done {
-			delete(c.receipts, k)
+// hand gives the machine a receipt. The cursor is behind it until it is on disk.
+func (c *collector) hand(now int64, br *distill.BatchReceipt) error {
+	out, err := c.a.machine.HandleBatchReceipt(now, br)
+	if rule := distill.RuleOf(err); rule != 0 && rule != distill.RuleNoBatch {
+		c.a.log.Warn("a receipt isn't one", "batch", br.Seq, "error", err)
+	}
+	if err == nil || distill.RuleOf(err) != 0 {
+		c.a.await()
+		c.mu.Lock()
+		if c.handing[br.Rcpt.Height]--; c.handing[br.Rcpt.Height] == 0 {
+			delete(c.handing, br.Rcpt.Height)
 		}
+		c.mu.Unlock()
 	}
-	if len(c.receipts) >= maxReceipts {
-		clear(c.receipts)
-	}
+	return c.a.done(out, err)
 }

@@ -91,36 +91,45 @@ type fact struct {
 
 // advance makes the next versions, as far as F+1 validators agree.
 func (f *follower) advance(ctx context.Context) error {
-	since := f.dir.Version()
+	since, quorum := f.dir.Version(), f.a.s.genesis.Quorum()
 	votes := make(map[fact]int)
 	entries := make(map[fact][]byte)
-	err := f.a.ask(ctx, f.a.s.genesis.Quorum(), func(ctx context.Context, r *remote) (any, error) {
+	agreed := func(version uint64) (fact, bool) {
+		for x, n := range votes {
+			if x.version == version && n >= quorum {
+				return x, true
+			}
+		}
+		return fact{}, false
+	}
+	err := f.a.askUntil(ctx, func(ctx context.Context, r *remote) (any, error) {
 		resp, err := r.sync(ctx, since)
 		if err == nil && len(resp.GetRecords()) == 0 {
 			err = errors.New("it has no newer version")
 		}
 		return resp, err
-	}, func(v any) {
+	}, func(v any) bool {
+		said := make(map[fact]bool) // a validator has one voice
 		for _, r := range v.(*aggregatev1.SyncResponse).GetRecords() {
 			x := fact{r.GetVersion(), r.GetHeight(), sha256.Sum256(r.GetEntry())}
-			votes[x]++
-			entries[x] = r.GetEntry()
+			if !said[x] {
+				said[x] = true
+				votes[x]++
+				entries[x] = r.GetEntry()
+			}
 		}
+		_, ok := agreed(since + 1)
+		return ok
 	})
 	if err != nil {
 		return err
 	}
 	for {
-		var next *fact
-		for x, n := range votes {
-			if x.version == f.dir.Version()+1 && n >= f.a.s.genesis.Quorum() {
-				next = &x
-			}
-		}
-		if next == nil {
+		next, ok := agreed(f.dir.Version() + 1)
+		if !ok {
 			break
 		}
-		r, err := f.dir.Apply(next.height, entries[*next])
+		r, err := f.dir.Apply(next.height, entries[next])
 		if err == nil && r.Version != next.version {
 			err = errors.New("aggregate: a change made another version")
 		}
@@ -131,9 +140,6 @@ func (f *follower) advance(ctx context.Context) error {
 			f.a.s.host.Fail(err)
 			return err
 		}
-	}
-	if f.dir.Version() == since {
-		return errors.New("aggregate: validators don't agree about the directory")
 	}
 	return nil
 }

@@ -68,6 +68,19 @@ func (a *aggregator) handOff(ctx context.Context, p distill.Publish) error {
 // ask asks all validators at once, and returns as soon as so many have answered well. What
 // the others are at then ends.
 func (a *aggregator) ask(ctx context.Context, need int, call func(context.Context, *remote) (any, error), each func(any)) error {
+	return a.askUntil(ctx, call, func(v any) bool {
+		if each != nil {
+			each(v)
+		}
+		need--
+		return need <= 0
+	})
+}
+
+// askUntil asks all validators at once, and returns as soon as what they have answered is
+// enough. That is for where an answer may be wrong without being seen to be: those of
+// liars come first.
+func (a *aggregator) askUntil(ctx context.Context, call func(context.Context, *remote) (any, error), enough func(any) bool) error {
 	type answer struct {
 		index int
 		value any
@@ -85,19 +98,13 @@ func (a *aggregator) ask(ctx context.Context, need int, call func(context.Contex
 	defer group.Wait()
 	defer cancel()
 	var errs []error
-	good := 0
 	for range a.remotes {
 		x := <-answers
 		if x.err != nil {
 			errs = append(errs, fmt.Errorf("validator %d: %w", x.index, x.err))
-			continue
-		}
-		if each != nil {
-			each(x.value)
-		}
-		if good++; good >= need {
+		} else if enough(x.value) {
 			return nil
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, errors.New("aggregate: too few validators say the same"))...)
 }
