@@ -304,3 +304,51 @@ func TestAggregatorQuarantineGrows(t *testing.T) {
 		t.Fatal("not in quarantine for missing twice in a row")
 	}
 }
+
+// TestRemind has clients come back while a batch waits for them: who hasn't signed is shown
+// it again, and nobody else.
+func TestRemind(t *testing.T) {
+	w := newPartyNet(t, 5, 0, nil)
+	j := new(MemoryJournal)
+	a := w.open(firstAgg, j, nil)
+	admit(t, a, 0, w.messages(ModeEd25519, 4)...)
+	out, err := a.Tick(505)
+	first := proposals(out)
+	if err != nil || len(first) != 4 {
+		t.Fatalf("%d proposals, %v", len(first), err)
+	}
+	if _, err := a.HandleReduction(600, w.reduce(1, first[1])); err != nil {
+		t.Fatal(err)
+	}
+	again := proposals(a.Remind([]uint64{0, 1, 2, 4, 77}))
+	if len(again) != 2 || again[0].SignedProp != first[0].SignedProp || again[2].SignedProp != first[2].SignedProp {
+		t.Fatalf("reminded of %v", again)
+	}
+	if _, err := a.HandleReduction(700, w.reduce(2, again[2])); err != nil {
+		t.Fatal(err)
+	}
+	if out := a.Remind(nil); len(out) > 0 {
+		t.Fatalf("nobody is reminded of %v", out)
+	}
+
+	// After a start it waits for the journal to be taken up.
+	b := w.open(firstAgg, j, nil)
+	if out := b.Remind([]uint64{0}); len(out) > 0 {
+		t.Fatalf("reminded before that of %v", out)
+	}
+	if _, err := b.Tick(800); err != nil {
+		t.Fatal(err)
+	}
+	if again := proposals(b.Remind([]uint64{0})); len(again) != 1 || again[0].SignedProp != first[0].SignedProp {
+		t.Fatalf("reminded of %v", again)
+	}
+
+	// What is published waits for nobody.
+	out, err = b.Tick(60_000)
+	if err != nil || len(actions[Publish](out)) == 0 && len(b.Published()) == 0 {
+		t.Fatalf("%v, %v", out, err)
+	}
+	if out := b.Remind([]uint64{0, 1, 2, 3}); len(out) > 0 {
+		t.Fatalf("reminded afterwards of %v", out)
+	}
+}

@@ -291,3 +291,34 @@ func (r *round) proposals() SendProposals {
 	}
 	return s
 }
+
+// Remind returns what clients are to be sent who weren't there for a while: proposals that they haven't answered, and requests for signatures. Those who
+// have an acknowledgement don't ask by themselves for long, and would be missed.
+func (a *Aggregator) Remind(ids []uint64) (out []AggregatorAction) {
+	if !a.resumed || a.ledger.err != nil {
+		return nil
+	}
+	for _, r := range a.rounds {
+		s := SendProposals{round: r}
+		for _, id := range ids {
+			if at := r.find(id); at >= 0 && r.state == roundCollecting && r.status[at] == memberOpen {
+				s.at = append(s.at, uint32(at))
+			}
+		}
+		if len(s.at) > 0 {
+			out = append(out, s)
+		}
+	}
+	for _, id := range ids {
+		c := a.clients[id]
+		if c == nil {
+			continue
+		}
+		for _, e := range c.entries {
+			if e.asked && e.sig == nil {
+				out = append(out, RequestSignature{e.id, e.nonce})
+			}
+		}
+	}
+	return out
+}

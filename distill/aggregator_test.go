@@ -458,6 +458,9 @@ func TestAggregatorLean(t *testing.T) {
 	if asked == nil || asked.ID != absent || asked.Nonce != 1 {
 		t.Fatalf("asked for %v", asked)
 	}
+	if r := actions[RequestSignature](a.Remind([]uint64{0, absent})); len(r) != 1 || r[0] != *asked {
+		t.Fatalf("reminded of %v", r)
+	}
 	s := w.submission(ModeEd25519, absent, 1, 1000+absent, fmt.Sprintf("payload %d", absent))
 	forged := *s
 	forged.Signature = bytes.Clone(s.Signature)

@@ -228,7 +228,10 @@ func (s *session) authenticate(ctx context.Context, f *aggregatev1.Auth) error {
 		w.Ids = append(w.Ids, id)
 		s.ids[id] = true
 	}
+	// What the client says next is taken when its answer has somewhere to go.
+	routed := make(chan struct{})
 	if !s.a.do(ctx, func(int64) error {
+		defer close(routed)
 		if _, ok := s.a.sessions[s]; ok { // or it has ended, or not begun by a hello
 			for _, id := range w.Ids {
 				if s.a.routes[id] != s { // the newest session of a client is where it is
@@ -237,12 +240,19 @@ func (s *session) authenticate(ctx context.Context, f *aggregatev1.Auth) error {
 				}
 			}
 		}
-		return nil
+		s.out.addFrame(&aggregatev1.SessionResponse{Frame: &aggregatev1.SessionResponse_Welcome{Welcome: w}})
+		return s.a.done(s.a.machine.Remind(w.Ids), nil)
 	}) {
 		return errEnding
 	}
-	s.out.addFrame(&aggregatev1.SessionResponse{Frame: &aggregatev1.SessionResponse_Welcome{Welcome: w}})
-	return nil
+	select {
+	case <-routed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.a.quit:
+		return errEnding
+	}
 }
 
 var errEnding = connect.NewError(connect.CodeUnavailable, errors.New("the node is ending"))
