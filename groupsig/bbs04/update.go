@@ -4,8 +4,6 @@
 package bbs04
 
 import (
-	"errors"
-
 	"github.com/undersign/undersign/groupsig/internal/sdh"
 	"github.com/undersign/undersign/groupsig/internal/state"
 )
@@ -19,57 +17,35 @@ type StaleError = state.StaleError
 // An Update says, signed by the issuer, how the group's key has moved since it was made, a
 // step for each member that was revoked. It is immutable.
 type Update struct {
-	u *sdh.Update
+	u sdh.Update
 }
 
-var errNoUpdate = errors.New("bbs04: empty update")
+// core returns what is in an update that may be nil.
+func (u *Update) core() *sdh.Update {
+	if u == nil {
+		return nil
+	}
+	return &u.u
+}
 
 // Number returns the update's number, which is higher than those before.
-func (u *Update) Number() uint64 {
-	if u.u == nil {
-		return 0
-	}
-	return u.u.Number()
-}
+func (u *Update) Number() uint64 { return u.u.Number() }
 
 // Issued returns the first second in which the update may be used, since 1970.
-func (u *Update) Issued() int64 {
-	if u.u == nil {
-		return 0
-	}
-	return u.u.Issued()
-}
+func (u *Update) Issued() int64 { return u.u.Issued() }
 
 // Expires returns the last second in which the update may be used.
-func (u *Update) Expires() int64 {
-	if u.u == nil {
-		return 0
-	}
-	return u.u.Expires()
-}
+func (u *Update) Expires() int64 { return u.u.Expires() }
 
 // Len returns how many members are revoked.
 func (u *Update) Len() int { return u.u.Len() }
 
 // MarshalBinary returns the canonical encoding.
-func (u *Update) MarshalBinary() ([]byte, error) {
-	if u.u == nil {
-		return nil, errNoUpdate
-	}
-	return u.u.MarshalBinary()
-}
+func (u *Update) MarshalBinary() ([]byte, error) { return u.u.MarshalBinary() }
 
 // Replaces returns a *[StaleError] unless the update may take the place of one that a
 // verifier has, which may be nil: it goes on from it.
-func (u *Update) Replaces(old *Update) error {
-	if u.u == nil {
-		return errNoUpdate
-	}
-	if old == nil || old.u == nil {
-		return nil
-	}
-	return u.u.Replaces(old.u)
-}
+func (u *Update) Replaces(old *Update) error { return u.u.Replaces(old.core()) }
 
 // KeyAt returns the group's key after a number of steps, for what is known to have been
 // signed then: later steps let anybody sign under it.
@@ -84,17 +60,11 @@ func (u *Update) KeyAt(version uint64) (*GroupKey, error) {
 // Update signs the update that revokes those who are revoked in the register, after those
 // whom the update before, which may be nil, has revoked.
 func (k *IssuerKey) Update(gk *GroupKey, register *Register, terms Terms, base *Update) (*Update, error) {
-	var b *sdh.Update
-	if base != nil {
-		if b = base.u; b == nil {
-			return nil, errNoUpdate
-		}
-	}
-	u, err := k.k.Update(gk.k, register, terms, b)
+	u, err := k.k.Update(gk.k, register, terms, base.core())
 	if err != nil {
 		return nil, err
 	}
-	return &Update{u}, nil
+	return &Update{*u}, nil
 }
 
 // ParseUpdate decodes an update, and checks the issuer's signature and that each step is the
@@ -104,17 +74,14 @@ func (k *GroupKey) ParseUpdate(data []byte) (*Update, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Update{u}, nil
+	return &Update{*u}, nil
 }
 
 // Current returns the key that signatures are to be verified by, or a *[StaleError] unless
 // the update is one of the group, in force now, and its number not lower than the highest
 // that the verifier has seen.
 func (k *GroupKey) Current(u *Update, now int64, minNumber uint64) (*GroupKey, error) {
-	if u == nil {
-		return nil, errNoUpdate
-	}
-	z, err := k.k.Fresh(u.u, now, minNumber)
+	z, err := k.k.Fresh(u.core(), now, minNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +94,7 @@ func (k *GroupKey) Version() uint64 { return k.k.Version() }
 // MarkListed marks in the issuer's register those revoked members whom an update in force
 // has revoked, and returns their number: they may join anew.
 func (k *GroupKey) MarkListed(register *Register, u *Update, now int64) (int, error) {
-	if u == nil {
-		return 0, errNoUpdate
-	}
-	return k.k.MarkListed(register, u.u, now)
+	return k.k.MarkListed(register, u.core(), now)
 }
 
 // Version returns how many members have been revoked for the key.
@@ -139,9 +103,4 @@ func (m *MemberKey) Version() uint64 { return m.m.Version() }
 // Update takes the key along to an update, which is the one that is published for all: one
 // that was made for one member is a way to trace it. If the member is revoked, the error is
 // [ErrRevoked], and the key stays what it was.
-func (m *MemberKey) Update(u *Update) error {
-	if u == nil {
-		return errNoUpdate
-	}
-	return m.m.Update(u.u)
-}
+func (m *MemberKey) Update(u *Update) error { return m.m.Update(u.core()) }
