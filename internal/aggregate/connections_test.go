@@ -108,7 +108,7 @@ func TestManyConnections(t *testing.T) {
 		t.Errorf("%d acknowledged, %d receipted: %+v", acknowledged, receipted, report)
 	}
 	// Both ends are in this process.
-	if each := largest / int64(n); each > 512<<10 {
+	if each := largest / int64(n); each > 1<<20 {
 		t.Errorf("%d KiB for each connection", each>>10)
 	} else {
 		t.Logf("%d connections, %d KiB for each, %d receipts", n, each>>10, receipted)
