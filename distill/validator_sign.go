@@ -98,6 +98,10 @@ func (v *Validator) Lookup(q Lookup) (*SignedLook, error) {
 	return s, nil
 }
 
+// SetWitnessFrom sets the first height at which the validator witnesses batches: see
+// [ValidatorConfig]. It is for who learns of it only after the validator was opened.
+func (v *Validator) SetWitnessFrom(height uint64) { v.from = height }
+
 // Witness verifies an encoded batch as if it were the next in the log, stores it, and
 // returns the validator's signature of having done so. Of each number it witnesses one
 // batch only.

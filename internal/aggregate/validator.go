@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -36,6 +37,8 @@ type validator struct {
 	feed    *feed
 	checks  chan struct{} // slots for verifying batches
 	changes *changes
+
+	restored bool // from a backup, and batches aren't witnessed yet
 
 	// The machine. mu is held for all of its methods but Check.
 	mu sync.Mutex
@@ -152,62 +155,79 @@ func (v *validator) witnessFrom() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	restored, err := v.s.host.Restored("validator")
-	if err != nil || !restored {
+	v.restored, err = v.s.host.Restored("validator")
+	if err != nil || !v.restored {
 		return from, err
 	}
-	// The head that the log has by the time all of it was read can't be later than the
-	// one that F+1 validators sign, so that the way to be sure is to ask them.
-	head, err := v.certifiedHead()
-	if err != nil {
-		return 0, err
-	}
-	from = head + v.s.params.ValidFor
-	if err := v.journal.Commit([]distill.Record{pairRecord(embargoKey, from, 0)}); err != nil {
-		return 0, err
-	}
-	return from, v.s.host.Settled("validator")
+	return math.MaxUint64, nil
 }
 
-// certifiedHead returns the height that F+1 of the others sign, or of the only
-// validator its own.
-func (v *validator) certifiedHead() (uint64, error) {
+// settle finds out from when on a restored validator witnesses batches. It does the rest of
+// its work meanwhile: others who were restored too wait for its height.
+func (v *validator) settle(ctx context.Context) {
+	said := time.Time{}
+	for {
+		if head, ok := v.certifiedHead(ctx); ok {
+			from := head + v.s.params.ValidFor
+			err := v.journal.Commit([]distill.Record{pairRecord(embargoKey, from, 0)})
+			if err == nil {
+				err = v.s.host.Settled("validator")
+			}
+			if err != nil {
+				v.s.host.Fail(err)
+				return
+			}
+			v.mu.Lock()
+			v.v.SetWitnessFrom(from)
+			v.mu.Unlock()
+			v.log.Info("restored from a backup: batches are witnessed later", "from", from)
+			return
+		}
+		if time.Since(said) > time.Minute {
+			said = time.Now()
+			v.log.Warn("restored from a backup: too few validators are at one height, and no batch is witnessed")
+		}
+		if !sleep(ctx, 500*time.Millisecond) {
+			return
+		}
+	}
+}
+
+// certifiedHead returns the height that F+1 of the others sign, or of the only validator its
+// own: the largest if there are several. Of one of them alone a height isn't believed, for
+// no batch would be witnessed before it.
+func (v *validator) certifiedHead(ctx context.Context) (height uint64, ok bool) {
 	if len(v.peers) == 0 {
-		h, err := v.store.Head()
-		return h.Height, err
+		height, _ := v.now()
+		return height, true
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	heights := v.heads(ctx)
-	// Of F+1 answers one is honest; the largest of them isn't below its own.
-	if len(heights) < v.s.genesis.Quorum() {
-		return 0, errors.New("aggregate: restored from a backup, and too few validators answer to go on")
+	votes := make(map[distill.Hgt]int)
+	for _, h := range v.heads(ctx) {
+		if votes[h]++; votes[h] >= v.s.genesis.Quorum() {
+			height, ok = max(height, h.Height), true
+		}
 	}
-	highest := uint64(0)
-	for _, h := range heights {
-		highest = max(highest, h)
-	}
-	return highest, nil
+	return height, ok
 }
 
 // heads asks the other validators for their heights.
-func (v *validator) heads(ctx context.Context) map[int]uint64 {
+func (v *validator) heads(ctx context.Context) map[int]distill.Hgt {
 	var group sync.WaitGroup
 	var mu sync.Mutex
-	heights := make(map[int]uint64)
+	heads := make(map[int]distill.Hgt)
 	for _, p := range v.peers {
 		group.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, callTime)
 			defer cancel()
 			if h, _, err := p.head(ctx); err == nil {
 				mu.Lock()
-				heights[p.index] = h.Height
+				heads[p.index] = h
 				mu.Unlock()
 			}
 		})
 	}
 	group.Wait()
-	return heights
+	return heads
 }
 
 func (v *validator) run(ctx context.Context) error {
@@ -220,6 +240,9 @@ func (v *validator) run(ctx context.Context) error {
 	group.Go(func() { v.collect(ctx) })
 	if v.changes != nil {
 		group.Go(func() { v.bundle(ctx) })
+	}
+	if v.restored {
+		group.Go(func() { v.settle(ctx) })
 	}
 	err := v.read(ctx)
 	cancel()

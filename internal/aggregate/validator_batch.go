@@ -86,12 +86,12 @@ func (v *validator) collect(ctx context.Context) {
 	for sleep(ctx, collectEvery) {
 		height, _ := v.now()
 		lowest := height
-		heights := v.heads(ctx)
+		heads := v.heads(ctx)
 		for _, p := range v.peers {
 			if slices.Contains(v.s.cfg.Validator.Exclude, p.index) {
 				continue
 			}
-			lowest = min(lowest, heights[p.index]) // 0 if it doesn't answer
+			lowest = min(lowest, heads[p.index].Height) // 0 if it doesn't answer
 		}
 		p := &v.s.params
 		kept := p.ValidFor + p.MaxAhead + p.KeepResults
