@@ -123,3 +123,66 @@ func TestChangeNotQueued(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A nonce that was executed so long ago that its result was deleted, and its execution not
+// yet, is one that was used: to clients who ask, and to validators who are given it again.
+func TestOldNonceAgain(t *testing.T) {
+	if !longTests() {
+		t.Skip("set UNDERSIGN_LONG=1: it takes some seconds")
+	}
+	t.Cleanup(aggregate.SetCollectEvery(20 * time.Millisecond))
+	w := newNetwork(t, 1)
+	w.tick = 20
+	p := &w.genesis.Params
+	p.ValidFor, p.MaxAhead, p.KeepResults = 16, 96, 8
+	app := &recorder{}
+	w.app = app
+	w.finish()
+	w.startAll()
+	var signers []signer
+	for i := range byte(2) {
+		k := newKeys(t, 80+i)
+		r := must(client.Register(t.Context(), w.key, w.genesis, w.ids[0].Fingerprint(), w.addrs[0], k.BLS, k.Ed))(t)
+		k.Since = r.Since
+		signers = append(signers, signer{r.ID, k})
+	}
+	execute := func(s signer, nonce uint64, payload string) distill.Result {
+		t.Helper()
+		c := w.call()
+		c.enter(s)
+		sub := w.submission(s, nonce, must(w.validatorHead())(t)+60, payload)
+		c.send(submissions(sub))
+		return c.receipt(s, sub).Result
+	}
+	first := execute(signers[0], 1, "once")
+	gone := first.ExecHeight + p.ValidFor + p.MaxAhead + p.KeepResults + 8
+	for now := uint64(0); now < gone; now = must(w.validatorHead())(t) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	cfg := client.GatewayConfig{Key: w.key, Network: w.net, Genesis: w.genesis,
+		Validators: []client.Validator{{Fingerprint: w.ids[0].Fingerprint(), Address: w.addrs[0]}}}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if look, err := client.Lookup(ctx, cfg, signers[0].id, 1, first.ExecHeight+20); err != nil || look.Code != distill.LookUnknown {
+		t.Errorf("%+v, %v", look, err)
+	}
+
+	// The aggregator forgets it with the next message, once it begins anew.
+	if r := execute(signers[1], 1, "another"); r.Code != distill.ResultOK {
+		t.Errorf("%+v", r)
+	}
+	if err := w.nodes[0].stop(); err != nil {
+		t.Fatal(err)
+	}
+	w.start(0)
+	if r := execute(signers[0], 1, "once"); r.Code != distill.ResultTaken {
+		t.Errorf("%+v", r)
+	}
+	if r := execute(signers[1], 2, "and on"); r.Code != distill.ResultOK {
+		t.Errorf("%+v", r)
+	}
+	t.Log("at height", must(w.validatorHead())(t))
+	if n := app.count("once"); n != 1 {
+		t.Errorf("executed %d times", n)
+	}
+}

@@ -94,7 +94,7 @@ func (v *validator) collect(ctx context.Context) {
 			lowest = min(lowest, heads[p.index].Height) // 0 if it doesn't answer
 		}
 		p := &v.s.params
-		kept := p.ValidFor + p.MaxAhead + p.KeepResults
+		kept := p.ValidFor + p.MaxAhead + p.KeepResults + 1 // no execution is kept longer
 		stays := behind(lowest, v.keep())
 		if err := v.store.Collect(stays, behind(height, kept), 256); err != nil {
 			v.log.Warn("old batches stay", "error", err)

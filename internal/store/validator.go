@@ -81,6 +81,11 @@ func (v *Validator) Execution(id, nonce uint64) (e distill.Execution, ok bool, e
 		if err != nil || !ok {
 			return err
 		}
+		if len(block) == 0 {
+			// Collect was faster than prune: nobody has a right to ask any more.
+			ok = false
+			return nil
+		}
 		r, err := distill.ParseResult(block)
 		if err != nil || r.ID != id || r.Nonce != nonce {
 			return fmt.Errorf("store: the execution of nonce %d of client %d is damaged", nonce, id)

@@ -295,3 +295,47 @@ func TestJournal(t *testing.T) {
 		}
 	}
 }
+
+// An execution whose results were deleted, and that itself wasn't yet, isn't there, and isn't
+// damaged either: one that is ends the validator.
+func TestExecutionCollected(t *testing.T) {
+	s, err := Open(filepath.Join(t.TempDir(), "store.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	v := s.Validator()
+	c := &distill.Commit{Head: distill.LogHead{Height: 1, Batches: 1}}
+	c.Log = []distill.LogRecord{{
+		Kind: distill.RecordBatch, Data: []byte("batch"), Rcpt: distill.Rcpt{Height: 1, N: 1},
+		Results: []distill.Result{{Code: distill.ResultOK, ID: 3, Nonce: 7, ExecHeight: 1}}, NotAfter: []uint64{20},
+	}}
+	if err := v.Commit(c); err != nil {
+		t.Fatal(err)
+	}
+	if e, ok, err := v.Execution(3, 7); err != nil || !ok || e.Height != 1 || e.NotAfter != 20 {
+		t.Fatalf("%+v, %v, %v", e, ok, err)
+	}
+	if err := v.Collect(1, 0, 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := v.Execution(3, 7); err != nil || !ok {
+		t.Fatalf("without the batch: %v, %v", ok, err)
+	}
+	if err := v.Collect(1, 1, 10); err != nil {
+		t.Fatal(err)
+	}
+	if e, ok, err := v.Execution(3, 7); err != nil || ok {
+		t.Fatalf("without results: %+v, %v, %v", e, ok, err)
+	}
+	// What is there in part is damaged.
+	if err := s.Update(func(tx *Tx) error {
+		_, err := tx.Exec("UPDATE log SET results = x'01'")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := v.Execution(3, 7); err == nil {
+		t.Error("a damaged execution")
+	}
+}
