@@ -52,9 +52,6 @@ are basic and augmented, which is Chia's.`,
 	return c
 }
 
-// maxBLSMessage bounds a message, which is read whole.
-const maxBLSMessage = 256 << 20
-
 // blsNames are the schemes as flags name them, in the order of the constants.
 var blsNames = []string{"basic", "augmented", "pop"}
 
@@ -316,7 +313,7 @@ func (e *env) readBLSMessages(c *cobra.Command, files []string, f blsMessageFlag
 		}
 	}
 	if f.list != "" {
-		data, err := e.readInput(c.Context(), f.list, maxBLSMessage)
+		data, err := e.readInput(c.Context(), f.list, maxMessage)
 		if err != nil {
 			return nil, err
 		}
@@ -349,7 +346,7 @@ func (e *env) readBLSFile(ctx context.Context, file string, sha256 bool) ([]byte
 		}
 		return d[0], nil
 	}
-	b, err := e.readInput(ctx, file, maxBLSMessage)
+	b, err := e.readInput(ctx, file, maxMessage)
 	if b == nil && err == nil {
 		b = []byte{}
 	}

@@ -244,7 +244,7 @@ func (e *env) groupUnblind(c *cobra.Command, f groupConvertFlags, files []string
 		Signatures []groupPseudonym `json:"signatures"`
 	}{[]groupPseudonym{}}
 	for _, file := range files {
-		msg, err := e.readInput(ctx, file, maxObject)
+		msg, err := e.readInput(ctx, file, maxMessage)
 		if err != nil {
 			return err
 		}

@@ -151,7 +151,7 @@ func parseImported(f *keyfile.GroupFile) (*libgroupsig.GroupKey, error) {
 // readImportedSigned reads a file and its signature, which is beside it unless it has a
 // name.
 func (e *env) readImportedSigned(ctx context.Context, file, sigFile string) (msg, sig []byte, err error) {
-	if msg, err = e.readInput(ctx, file, maxObject); err != nil {
+	if msg, err = e.readInput(ctx, file, maxMessage); err != nil {
 		return nil, nil, err
 	}
 	if sigFile == "" {

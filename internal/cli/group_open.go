@@ -80,7 +80,10 @@ func (e *env) groupOpen(c *cobra.Command, f groupOpenFlags, file string) error {
 			err = withHint(groupError(err), "%s", hint)
 		}
 		if err != nil {
-			return groupError(err)
+			if err = groupError(err); op.gk.Features().Has(groupsig.Rekey) && f.revoked == "" && hintOf(err) == "" {
+				err = withHint(err, "the group rekeys: if the list wasn't empty when it was signed, give that with --revoked FILE, or a newer one")
+			}
+			return err
 		}
 		data, err := encodeGroup(new(keyfile.GroupOpening), op.gk, 0, opening)
 		if err != nil {

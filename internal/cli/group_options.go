@@ -27,7 +27,7 @@ const groupSigSuffix = ".gsig"
 // readGroupSigned reads a signature, and the file that it is for. The options are what
 // the signature's own file says: whoever demands a scope compares.
 func (e *env) readGroupSigned(ctx context.Context, gk groupsig.GroupKey, file, sigFile string) (groupsig.Signed, error) {
-	msg, err := e.readInput(ctx, file, maxObject)
+	msg, err := e.readInput(ctx, file, maxMessage)
 	if err != nil {
 		return groupsig.Signed{}, err
 	}

@@ -35,7 +35,7 @@ is, counted from 1. Different ones can't be seen to be of one member; the same
 one twice can.
 
 In groups with sequences the member's file changes with each signature: keep one
-copy of it.`,
+copy of it. The file has at most 256 MiB.`,
 		Example: `  undersign group sign motion.txt --member alice.member -i alice.key --scope 2026-11
   undersign group sign review.txt --member alice.member -i alice.key --scope book-7 --use 2/3`,
 		Args: nargs(1, 1, "a file"),
@@ -59,7 +59,7 @@ type groupSignResult struct {
 }
 
 func (e *env) groupSign(c *cobra.Command, f groupSignFlags, file string) error {
-	msg, err := e.readInput(c.Context(), file, maxObject)
+	msg, err := e.readInput(c.Context(), file, maxMessage)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,10 @@ import (
 
 // Limits for what commands read whole. A file that is larger is refused before
 // it is read: no object of undersign comes near, and memory isn't the caller's to spend.
+// Messages are what is signed by schemes that take them whole.
 const (
 	maxObject     = 16 << 20 // a ceremony of 255 holders at 8192 bits fits
+	maxMessage    = 256 << 20
 	maxPassphrase = 4096
 )
 

@@ -12,9 +12,6 @@ import (
 	"github.com/undersign/undersign/ring"
 )
 
-// maxRingMessage bounds what is read to be signed.
-const maxRingMessage = 256 << 20
-
 type ringSignFlags struct {
 	outFlags
 	secret    secretFlags
@@ -60,7 +57,7 @@ type ringSignResult struct {
 
 func (e *env) ringSign(c *cobra.Command, f ringSignFlags, file string) error {
 	ctx := c.Context()
-	msg, err := e.readInput(ctx, file, maxRingMessage)
+	msg, err := e.readInput(ctx, file, maxMessage)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (e *env) ringVerify(c *cobra.Command, f ringVerifyFlags, files []string) er
 		if len(f.sigs) > 0 {
 			sigFile = f.sigs[i]
 		}
-		msg, err := e.readInput(ctx, file, maxRingMessage)
+		msg, err := e.readInput(ctx, file, maxMessage)
 		if err != nil {
 			return err
 		}

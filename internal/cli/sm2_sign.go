@@ -20,9 +20,6 @@ import (
 	"github.com/undersign/undersign/sm2"
 )
 
-// maxSM2Message bounds what sign and verify read whole.
-const maxSM2Message = 256 << 20
-
 type sm2SignFlags struct {
 	secret            secretFlags
 	key, id, encoding string
@@ -91,7 +88,7 @@ func (e *env) sm2Sign(c *cobra.Command, f sm2SignFlags, file string) error {
 		return err
 	}
 	defer wipeSM2Key(priv)
-	msg, err := e.readInput(ctx, file, maxSM2Message)
+	msg, err := e.readInput(ctx, file, maxMessage)
 	if err != nil {
 		return err
 	}
@@ -242,7 +239,7 @@ func (e *env) sm2Verify(c *cobra.Command, f sm2VerifyFlags, file string) error {
 }
 
 func (e *env) readSM2Message(ctx context.Context, file string) ([]byte, error) {
-	msg, err := e.readInput(ctx, file, maxSM2Message)
+	msg, err := e.readInput(ctx, file, maxMessage)
 	if msg == nil && err == nil {
 		msg = []byte{}
 	}
