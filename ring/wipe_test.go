@@ -9,9 +9,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
-	"unsafe"
 )
 
 // copies returns how often a secret is in the memory of the process. It is given with all
@@ -32,7 +32,7 @@ func copies(t *testing.T, turned []byte) (n int) {
 	const size = 1 << 20
 	buf := make([]byte, size)
 	defer clear(buf)
-	own := int64(uintptr(unsafe.Pointer(&buf[0])))
+	own := int64(reflect.ValueOf(buf).Pointer())
 	for line := range strings.Lines(string(maps)) {
 		var lo, hi int64
 		if _, err := fmt.Sscanf(line, "%x-%x rw", &lo, &hi); err != nil {
