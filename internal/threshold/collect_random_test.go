@@ -5,13 +5,9 @@ package threshold
 
 import (
 	"context"
-	"crypto"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	mrand "math/rand/v2"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -20,29 +16,15 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/undersign/undersign/internal/policy"
-	"github.com/undersign/undersign/thresholdrsa"
 )
 
 // Whatever L-K nodes do, in whatever order they answer, there is a signature, and nobody is
 // named who sent its own share in time.
 func TestCollectRandom(t *testing.T) {
 	t.Parallel()
-	priv, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const k, l = 3, 6
 	names := []string{"a", "b", "c", "d", "e", "f"}
-	dealing, shares, err := thresholdrsa.Import(priv, k, l, &thresholdrsa.DealOptions{Names: names})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := dealing.PublicKey()
-	digest := sha256.Sum256([]byte("m"))
-	r, err := thresholdrsa.NewRequest(p, digest[:], crypto.SHA256)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, shares, r := dealt(t, k, l, names)
 	var good [][]byte
 	for _, share := range shares {
 		s, err := share.Sign(r)
@@ -61,34 +43,34 @@ func TestCollectRandom(t *testing.T) {
 		return data
 	}
 	// What the others do, of whom i is one.
-	deeds := []func(ctx context.Context, rnd *mrand.Rand, i int) ([]byte, error){
-		func(context.Context, *mrand.Rand, int) ([]byte, error) { return []byte("rubbish"), nil },
-		func(_ context.Context, _ *mrand.Rand, i int) ([]byte, error) { return spoil(good[i], 128), nil },
-		func(_ context.Context, _ *mrand.Rand, i int) ([]byte, error) {
+	deeds := []func(ctx context.Context, rnd *rand.Rand, i int) ([]byte, error){
+		func(context.Context, *rand.Rand, int) ([]byte, error) { return []byte("rubbish"), nil },
+		func(_ context.Context, _ *rand.Rand, i int) ([]byte, error) { return spoil(good[i], 128), nil },
+		func(_ context.Context, _ *rand.Rand, i int) ([]byte, error) {
 			return spoil(good[i], len(good[i])-1), nil
 		},
-		func(_ context.Context, rnd *mrand.Rand, _ int) ([]byte, error) { return good[rnd.IntN(l)], nil },
-		func(_ context.Context, rnd *mrand.Rand, _ int) ([]byte, error) {
+		func(_ context.Context, rnd *rand.Rand, _ int) ([]byte, error) { return good[rnd.IntN(l)], nil },
+		func(_ context.Context, rnd *rand.Rand, _ int) ([]byte, error) {
 			return spoil(good[rnd.IntN(l)], 128), nil
 		},
-		func(_ context.Context, rnd *mrand.Rand, _ int) ([]byte, error) {
+		func(_ context.Context, rnd *rand.Rand, _ int) ([]byte, error) {
 			data := good[rnd.IntN(l)]
 			return spoil(data, len(data)-1), nil
 		},
-		func(ctx context.Context, _ *mrand.Rand, _ int) ([]byte, error) {
+		func(ctx context.Context, _ *rand.Rand, _ int) ([]byte, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		},
-		func(context.Context, *mrand.Rand, int) ([]byte, error) { return nil, ErrSuperseded },
-		func(context.Context, *mrand.Rand, int) ([]byte, error) { return nil, &policy.LimitError{} },
-		func(context.Context, *mrand.Rand, int) ([]byte, error) { return nil, &errPending{time.Now()} },
-		func(context.Context, *mrand.Rand, int) ([]byte, error) {
+		func(context.Context, *rand.Rand, int) ([]byte, error) { return nil, ErrSuperseded },
+		func(context.Context, *rand.Rand, int) ([]byte, error) { return nil, &policy.LimitError{} },
+		func(context.Context, *rand.Rand, int) ([]byte, error) { return nil, &errPending{time.Now()} },
+		func(context.Context, *rand.Rand, int) ([]byte, error) {
 			return nil, connect.NewError(codeLater, errors.New("later"))
 		},
-		func(context.Context, *mrand.Rand, int) ([]byte, error) {
+		func(context.Context, *rand.Rand, int) ([]byte, error) {
 			return nil, connect.NewError(connect.CodeNotFound, errors.New("no share"))
 		},
-		func(context.Context, *mrand.Rand, int) ([]byte, error) { return nil, errors.New("failed") },
+		func(context.Context, *rand.Rand, int) ([]byte, error) { return nil, errors.New("failed") },
 	}
 	rounds := 25
 	if os.Getenv("UNDERSIGN_LONG") != "" {
@@ -97,14 +79,14 @@ func TestCollectRandom(t *testing.T) {
 	for round := range rounds {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
-			rnd := mrand.New(mrand.NewPCG(uint64(round), 1))
+			rnd := rand.New(rand.NewPCG(uint64(round), 1))
 			order := rnd.Perm(l)
 			honest := make(map[string]bool)
 			var sources []*source
 			for n, i := range rnd.Perm(l) {
 				src := &source{party: names[i], name: names[i]}
 				honest[src.party] = order[i] < k
-				own, delay := mrand.New(mrand.NewPCG(uint64(round), uint64(n+2))), time.Duration(rnd.IntN(20))*time.Millisecond
+				own, delay := rand.New(rand.NewPCG(uint64(round), uint64(n+2))), time.Duration(rnd.IntN(20))*time.Millisecond
 				deed := deeds[rnd.IntN(len(deeds))]
 				src.ask = func(ctx context.Context) ([]byte, error) {
 					time.Sleep(delay)

@@ -20,24 +20,30 @@ import (
 	"github.com/undersign/undersign/thresholdrsa"
 )
 
-// Those who hold no share don't learn what is signed while those who do are only slow, and
-// are asked all the same if these give nothing.
-func TestWhoIsAsked(t *testing.T) {
-	t.Parallel()
+// dealt returns a key that k of l holders have, with a request.
+func dealt(t *testing.T, k, l int, names []string) (*thresholdrsa.PublicKey, []*thresholdrsa.KeyShare, *thresholdrsa.Request) {
+	t.Helper()
 	priv, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dealing, shares, err := thresholdrsa.Import(priv, 2, 3, nil)
+	dealing, shares, err := thresholdrsa.Import(priv, k, l, &thresholdrsa.DealOptions{Names: names})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := dealing.PublicKey()
 	digest := sha256.Sum256([]byte("m"))
-	r, err := thresholdrsa.NewRequest(p, digest[:], crypto.SHA256)
+	r, err := thresholdrsa.NewRequest(dealing.PublicKey(), digest[:], crypto.SHA256)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dealing.PublicKey(), shares, r
+}
+
+// Those who hold no share don't learn what is signed while those who do are only slow, and
+// are asked all the same if these give nothing.
+func TestWhoIsAsked(t *testing.T) {
+	t.Parallel()
+	p, shares, r := dealt(t, 2, 3, nil)
 	answer := func(i int, after time.Duration, err error) func(context.Context) ([]byte, error) {
 		return func(ctx context.Context) ([]byte, error) {
 			select {
@@ -90,20 +96,7 @@ func TestWhoIsAsked(t *testing.T) {
 // named that are wrong, and by whom they were sent.
 func TestPile(t *testing.T) {
 	t.Parallel()
-	priv, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dealing, shares, err := thresholdrsa.Import(priv, 2, 4, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := dealing.PublicKey()
-	digest := sha256.Sum256([]byte("m"))
-	r, err := thresholdrsa.NewRequest(p, digest[:], crypto.SHA256)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, shares, r := dealt(t, 2, 4, nil)
 	other, err := thresholdrsa.NewRequest(p, make([]byte, 32), crypto.SHA256)
 	if err != nil {
 		t.Fatal(err)
@@ -225,20 +218,7 @@ func TestPile(t *testing.T) {
 // this node can tell them apart. Both have answered, whatever comes of it.
 func TestShareOfAnother(t *testing.T) {
 	t.Parallel()
-	priv, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dealing, shares, err := thresholdrsa.Import(priv, 2, 3, &thresholdrsa.DealOptions{Names: []string{"alice", "bob", "carol"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := dealing.PublicKey()
-	digest := sha256.Sum256([]byte("m"))
-	r, err := thresholdrsa.NewRequest(p, digest[:], crypto.SHA256)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, shares, r := dealt(t, 2, 3, []string{"alice", "bob", "carol"})
 	share := func(i int, proof bool) []byte {
 		s, err := shares[i].Sign(r)
 		if err != nil {
@@ -317,21 +297,8 @@ func TestShareOfAnother(t *testing.T) {
 // One liar after the other doesn't have those verified again who were right.
 func TestLiarsInARow(t *testing.T) {
 	t.Parallel()
-	priv, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const k, n = 4, 12
-	dealing, shares, err := thresholdrsa.Import(priv, k, n, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := dealing.PublicKey()
-	digest := sha256.Sum256([]byte("m"))
-	r, err := thresholdrsa.NewRequest(p, digest[:], crypto.SHA256)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, shares, r := dealt(t, k, n, nil)
 	l := pile{p: p, r: r, of: make(map[int]*reply)}
 	bad := 0
 	for i, share := range shares {
