@@ -292,8 +292,9 @@ func (r *round) proposals() SendProposals {
 	return s
 }
 
-// Remind returns what clients are to be sent who weren't there for a while: proposals that they haven't answered, and requests for signatures. Those who
-// have an acknowledgement don't ask by themselves for long, and would be missed.
+// Remind returns what clients are to be sent who weren't there for a while: proposals that
+// they haven't answered, and requests for signatures. Those who have an acknowledgement
+// don't ask by themselves for long, and would be missed.
 func (a *Aggregator) Remind(ids []uint64) (out []AggregatorAction) {
 	if !a.resumed || a.ledger.err != nil {
 		return nil
